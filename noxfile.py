@@ -51,7 +51,7 @@ NUMPY_OF_PYTHON = {"3.11": "numpy==1.24.*", "3.13": "numpy"}
 # That every test is in one of these lists is itself tested, in tests/house.
 PURE_TESTS = ["core", "house", "settings", "test_said.py"]
 BLENDER_TESTS = [
-    *("tasks", "pipeline", "command_line", "examples", "faults", "interface", "package", "promises", "real", "scene"),
+    *("tasks", "pipeline", "command_line", "examples", "faults", "interface", "matrix", "package", "promises", "real", "scene"),
     *("core/rig/test_inheritance.py", "core/rig/test_rotations.py"),
     *("core/curves/test_bezier_against_blender.py", "core/curves/test_reduction_in_blender.py"),
 ]
@@ -66,7 +66,9 @@ SLOW_TESTS = [
 # What takes minutes and is about every Blender: left to `matrix`, which runs it on all of them.
 LONG_TESTS = ["promises"]
 # What is about files and about other people's rigs more than about Blender: not on those between the oldest and the newest.
+# The rest these share: each runs every so many tests, so that all have run on one of them as well as on both ends.
 ENDS_ONLY = ["command_line", "real"]
+BETWEEN = list(PYTHON_OF_BLENDER)[1:-1]
 PROGRAM_TESTS = ["real_program", "gui"]
 # As many processes as there are cores; each takes a run of tests in their order, which share what they have built.
 ON_ALL_CORES = ["--numprocesses=auto", "--dist=worksteal"]
@@ -136,6 +138,7 @@ def install_bpy(session: nox.Session, blender: str) -> None:
 @on_blender(best_blender())
 def demo(session: nox.Session, blender: str) -> None:
     """Show a character's whole story: sliding feet are planted, arms follow targets; a .blend, reports and pictures."""
+    session.log(f"Taking Blender {blender}, the newest for the Pythons found here.")
     install_bpy(session, blender)
     session.run("python", "examples/demo.py", *session.posargs)
 
@@ -153,6 +156,13 @@ def tests(session: nox.Session, blender: str) -> None:
     session.run("python", "-m", "pytest", *wanted, *ON_ALL_CORES, *session.posargs)
 
 
+@nox.session(python=on_python(PYTHON_OF_BLENDER[best_blender()]), default=False)
+def newest(session: nox.Session) -> None:
+    """Try the newest bpy that can be had, of whatever version: what fails here is known before that Blender is supported."""
+    session.install("--pre", "--upgrade", "bpy", *TEST_PACKAGES)
+    session.run("python", "-m", "pytest", *without_slow(BLENDER_TESTS), *ON_ALL_CORES, *session.posargs)
+
+
 @nox.session(python=False, default=False)
 def matrix(session: nox.Session) -> None:
     """Run what `tests` leaves out: the oldest Python and NumPy, other Blenders, slow tests. Judges the coverage of both."""
@@ -162,6 +172,8 @@ def matrix(session: nox.Session) -> None:
         results_on_blender[release] = f"skipped, no Python {version} here"
         between = [name for name in BLENDER_TESTS if name not in ENDS_ONLY]
         wanted = without_slow(BLENDER_TESTS if release == oldest else between)
+        if release in BETWEEN:
+            wanted.append(f"--share={BETWEEN.index(release) + 1}/{len(BETWEEN)}")
         if release == newest:
             wanted = in_tests([*SLOW_TESTS, *LONG_TESTS])
         if release == newest and COVERAGE.exists():
@@ -206,12 +218,16 @@ def pure_tests(session: nox.Session, numpy: str) -> None:
     session.run("python", "-m", "pytest", *in_tests(PURE_TESTS), *ON_ALL_CORES, *session.posargs)
 
 
+CHANGED_RECORDS = "pyright --pythonversion 3.13"
+"""Only for newer Pythons does Pyright know the fields that `records.replace` takes."""
+
+
 @nox.session
 def lint(session: nox.Session) -> None:
     """Check rules, layout, types and the public checks: all of them, so that one run shows everything there is to fix."""
     session.install(*LINT_PACKAGES)
     workflow = "check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/ci.yml"
-    checks = ["ruff check .", "ruff format --check .", "pyright", workflow]
+    checks = ["ruff check .", "ruff format --check .", "pyright", CHANGED_RECORDS, workflow]
     failed = [check for check in checks if not succeeds(session, *check.split())]
     if failed:
         session.error(f"To mend: {', '.join(failed)}")

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-PATIENCE_IN_SECONDS = 300
+PATIENCE_IN_SECONDS = 3600
+"""After which a program that was started counts as hanging: long enough for a machine on which everything is slow."""
 COMPLAINT = re.compile(r"traceback|error|warning|exception|violation|deprecat", re.IGNORECASE)
 # What Blender or its packaging says of itself, with or without any add-on, and what is no complaint of ours.
 KNOWN_NOISE = [

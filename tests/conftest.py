@@ -2,6 +2,7 @@
 
 import atexit
 import importlib.util
+import itertools
 import os
 import shutil
 import signal
@@ -35,11 +36,28 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # A shell has Ctrl-C ignored by what it starts in the background, and that by all it starts itself.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# No deadline: tests say what is right, not how fast. The same examples on every run where nobody is there to look.
-hypothesis.settings.register_profile("house", deadline=None, print_blob=True, derandomize="CI" in os.environ)
+# No deadline: tests say what is right, not how fast. The same examples on every run, unless somebody names another seed.
+SEED_IS_NAMED = any(argument.startswith("--hypothesis-seed") for argument in sys.argv)
+hypothesis.settings.register_profile("house", deadline=None, print_blob=True, derandomize=not SEED_IS_NAMED)
 hypothesis.settings.load_profile("house")
 
 collect_ignore = [] if HAS_BLENDER else NEEDS_BLENDER
+
+
+ALWAYS_WHOLE = "tests/scene/"
+"""What differs between Blenders lives in the room that these tests are about."""
+
+
+def pytest_addoption(parser):
+    parser.addoption("--share", metavar="K/N", help=f"run every N-th test, from the K-th on, and all of {ALWAYS_WHOLE}")
+
+
+def pytest_collection_modifyitems(config, items):
+    if share := config.getoption("--share"):
+        first, step = map(int, share.split("/"))
+        wanted = [number % step == first - 1 or item.nodeid.startswith(ALWAYS_WHOLE) for number, item in enumerate(items)]
+        config.hook.pytest_deselected(items=[item for item, is_wanted in zip(items, wanted, strict=True) if not is_wanted])
+        items[:] = itertools.compress(items, wanted)
 
 
 def pytest_report_header():
@@ -68,12 +86,22 @@ def leave(session):
 
 
 @pytest.fixture(scope="session")
-def data_folder():
+def data_folder(there):
     """Folder of real rigs: beside the checkout as ``shared/data``, or where TWOBONE_TEST_DATA says."""
-    folder = Path(os.environ.get(DATA_VARIABLE, ROOT.parent / "shared" / "data"))
-    if not folder.is_dir():
-        pytest.skip(f"no real rigs: set {DATA_VARIABLE} to a folder that has them")
-    return folder
+    return there(Path(os.environ.get(DATA_VARIABLE, ROOT.parent / "shared" / "data")))
+
+
+@pytest.fixture(scope="session")
+def there():
+    """Returns a path of data; without it a test is skipped, or fails where TWOBONE_TEST_DATA promises data."""
+
+    def checked(path):
+        if not path.exists():
+            why = f"{path} is not there: set {DATA_VARIABLE} to a folder that has it"
+            pytest.fail(why) if DATA_VARIABLE in os.environ else pytest.skip(why)
+        return path
+
+    return checked
 
 
 @pytest.fixture(scope="session")

@@ -86,3 +86,8 @@ def test_an_error_holds_a_sentence_and_is_english_as_text():
 def test_a_copied_error_says_the_same():
     error = copy.copy(ChainError("Bone {bone}.", bone="a"))
     assert (type(error), str(error)) == (ChainError, "Bone a.")
+
+
+@pytest.mark.parametrize("template", ["{a:>2000000000}", "{a.__class__}", "{b}", "{a[0]}", "{a!x}", "{", "{a:{a}}"])
+def test_a_stored_sentence_that_cannot_be_filled_in_is_shown_as_it_is(template):
+    assert Sentence.from_dict({"template": template, "values": {"a": "x"}}).text() == template

@@ -1,15 +1,17 @@
 """Build the extension's zip: the same bytes from the same files, whenever and wherever it is built.
 
-    python tools/build_zip.py [FOLDER] [--release]
+    python tools/build_zip.py [FOLDER] [--release] [--maintainer "NAME <ADDRESS>"] [--website ADDRESS] [--copyright "YEAR NAME"]
 
 `blender --command extension build` packs the same files, but with their dates, so that two checkouts of one
 version differ. What goes in is what the manifest keeps (its patterns that begin with "!"). It is stored, not
 compressed: one version of zlib finds other bytes than the next, and Python on Windows comes with another.
 
-With `--release` nothing is built as long as the manifest's maintainer has an address that nobody can have.
+Who publishes gives name, address, website and copyright. With `--release` nothing is built while the maintainer has an address
+that nobody can have, or there is no website or copyright.
 """
 
 import argparse
+import json
 import re
 import sys
 import tomllib
@@ -50,7 +52,16 @@ def read_manifest(root: Path = ROOT) -> dict[str, Any]:
     return tomllib.loads((root / MANIFEST).read_text(encoding="utf-8"))
 
 
-def build(folder: Path, root: Path = ROOT) -> Path:
+def published(text: str, maintainer: str, website: str, owner: str = "") -> str:
+    """The manifest's text with maintainer, website and copyright of who publishes it, where they are given."""
+    if maintainer:
+        text = re.sub(r"^maintainer = .*$", lambda _: f"maintainer = {json.dumps(maintainer)}", text, flags=re.MULTILINE)
+    added = [f"website = {json.dumps(website)}"] if website else []
+    added += [f"copyright = [{json.dumps(owner)}]"] if owner else []
+    return text.replace('type = "add-on"', "\n".join([*added, 'type = "add-on"']), 1)
+
+
+def build(folder: Path, root: Path = ROOT, *, maintainer: str = "", website: str = "", owner: str = "") -> Path:
     """Write ``<id>-<version>.zip`` of the checkout at `root` into the folder, creating it if necessary; return its path."""
     manifest = read_manifest(root)
     folder.mkdir(parents=True, exist_ok=True)
@@ -60,16 +71,23 @@ def build(folder: Path, root: Path = ROOT) -> Path:
             entry = zipfile.ZipInfo(path.relative_to(root).as_posix(), EARLIEST_ZIP_DATE)
             entry.external_attr = READABLE_FILE
             entry.create_system = UNIX
-            archive.writestr(entry, path.read_bytes())
+            content = path.read_bytes()
+            if path == root / MANIFEST:
+                content = published(content.decode(), maintainer, website, owner).encode()
+            archive.writestr(entry, content)
     return archive_path
 
 
 def unfit_for_release(manifest: dict[str, Any]) -> str:
     """Why this manifest must not be published; empty if it may be."""
     maintainer = manifest["maintainer"]
-    if not NOBODY.search(maintainer):
-        return ""
-    return f'"{maintainer}" in {MANIFEST} is a placeholder: put the address of the publishing account there before a release'
+    if NOBODY.search(maintainer):
+        return f'"{maintainer}" is a placeholder: name who publishes it with --maintainer "NAME <ADDRESS>"'
+    if not manifest.get("website", "").startswith("https://"):
+        return "There is no website: give the address of the project's page with --website https://..."
+    if not manifest.get("copyright"):
+        return 'There is no copyright: name year and owner with --copyright "YEAR NAME"'
+    return ""
 
 
 def main() -> None:
@@ -77,13 +95,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Build the extension's zip.")
     parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "build", help="where it goes (default: build)")
     parser.add_argument("--release", action="store_true", help="build only what may be published")
+    parser.add_argument("--maintainer", default="", help="who publishes it, as NAME <ADDRESS>")
+    parser.add_argument("--website", default="", help="address of the project's page")
+    parser.add_argument("--copyright", default="", help="year and owner, as YEAR NAME")
     options = parser.parse_args()
-    hindrance = unfit_for_release(read_manifest())
+    named = (options.maintainer, options.website, options.copyright)
+    text = published((ROOT / MANIFEST).read_text(encoding="utf-8"), *named)
+    hindrance = unfit_for_release(tomllib.loads(text))
     if hindrance and options.release:
         sys.exit(hindrance)
     if hindrance:
         print(f"Not for a release: {hindrance}", file=sys.stderr)
-    print(build(options.folder))
+    print(build(options.folder, maintainer=options.maintainer, website=options.website, owner=options.copyright))
 
 
 if __name__ == "__main__":

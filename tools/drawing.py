@@ -114,18 +114,3 @@ class Figure:
         )
         ground = f'<rect width="{self.width}" height="{self.height}" fill="{BACKGROUND}"/>'
         path.write_text("\n".join([head, ground, *self.parts, "</svg>", ""]), encoding="utf-8")
-
-
-def terminal(lines: Sequence[str], columns: int = 100) -> Figure:
-    """A figure of terminal output; the first line is the command. Lines beyond `columns` are cut."""
-    step, edge = 21, 22
-    figure = Figure(round(columns * 8.0) + 2 * edge, len(lines) * step + 2 * edge)
-    figure.parts.append(f'<rect width="{figure.width}" height="{figure.height}" rx="8" fill="{INK}"/>')
-    for number, line in enumerate(lines):
-        text = line if len(line) <= columns else f"{line[: columns - 1]}…"
-        colour = BACKGROUND if number == 0 else "#ffb38a" if "failed" in line else FAINT
-        figure.parts.append(
-            f'<text x="{edge}" y="{edge + step * (number + 0.7):.1f}" font-size="13" font-family="Consolas, Menlo, monospace" '
-            f'fill="{colour}" xml:space="preserve">{escape(text)}</text>'
-        )
-    return figure

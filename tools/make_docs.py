@@ -5,6 +5,7 @@ A test fails if they are out of date.
 python tools/make_docs.py
 """
 
+import argparse
 import ast
 import inspect
 import itertools
@@ -14,28 +15,32 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from tools.make_help import HELP, help_page  # noqa: E402, the checkout is on the path only now
+from tools.make_stub import STUB, stub  # noqa: E402
 from tools.message_notes import HEADINGS, NOTES  # noqa: E402, the checkout is on the path only now
 from tools.messages import messages  # noqa: E402
-from twobone_addon.pipeline.report.reports import ChainReport, Fingerprint, FurtherReport, Visible  # noqa: E402
+from twobone_addon.pipeline.report.reports import ChainReport, Fingerprint, Report, Visible  # noqa: E402
 from twobone_addon.settings import OPTIONS  # noqa: E402
 from twobone_addon.settings.bake_options import KeySettings  # noqa: E402
 from twobone_addon.settings.contacts import ContactFileSettings, ContactSettings  # noqa: E402
-from twobone_addon.settings.options import Group, Kind, Option, options_of  # noqa: E402
+from twobone_addon.settings.options import Group, Option, OptionKind, options_of  # noqa: E402
 from twobone_addon.settings.planting import PlantSettings  # noqa: E402
-from twobone_addon.tasks.convert.converted_report import ConvertedReport  # noqa: E402
+from twobone_addon.tasks.convert.reports import ConvertedReport  # noqa: E402
 from twobone_addon.tasks.find_contacts import judge as contacts  # noqa: E402
-from twobone_addon.tasks.find_limbs import limbs_report as limbs  # noqa: E402
+from twobone_addon.tasks.find_limbs import finding as limbs  # noqa: E402
 from twobone_addon.tasks.give.target_report import TargetReport  # noqa: E402
-from twobone_addon.tasks.plant.report import plant_report as planting  # noqa: E402
-from twobone_addon.tasks.switch.switch_report import SwitchReport  # noqa: E402
+from twobone_addon.tasks.plant.report import reporting as planting  # noqa: E402
+from twobone_addon.tasks.switch.reports import SwitchReport  # noqa: E402
 
 OPTIONS_PAGE = ROOT / "docs" / "options.md"
 SCHEMAS = ROOT / "docs" / "schemas"
-MESSAGES_PAGE = ROOT / "docs" / "troubleshooting.md"
+MESSAGES_PAGE = ROOT / "docs" / "messages.md"
+FLAGS_PAGE = ROOT / "docs" / "flags.md"
 REPORT_PAGE = ROOT / "docs" / "report.md"
 MARK = "<!-- From here on the page is made by tools/make_docs.py. -->"
 
@@ -114,7 +119,7 @@ REPORTS: dict[str, tuple[str, tuple[type, ...]]] = {
     "export_contacts": ("Export Contacts. As `find_contacts`.", ()),
     "plant": (
         "Plant Feet.",
-        (planting.PlantReport, planting.LegReport, planting.ContactReport, planting.RootReport),
+        (planting.PlantReport, planting.LegReport, planting.PlantedContact, planting.RootReport),
     ),
     "fit_root": ("Fit Root. `root` is that of Plant Feet.", (planting.RootFitReport, planting.ReachReport)),
 }
@@ -127,12 +132,12 @@ TITLES = {
     limbs.LeftOutLimb: "Each entry of `left_out`",
     contacts.ChainContacts: "Each entry of `chains`",
     planting.LegReport: "Each entry of `chains`",
-    planting.ContactReport: "Each entry of `contacts`",
+    planting.PlantedContact: "Each entry of `contacts`",
     planting.RootReport: "`root`",
     planting.ReachReport: "Each entry of `chains`",
 }
 
-NOT_TOLD = {"units", "task", "lengths", "seconds", "evaluation", "notes", "statements"}
+NOT_TOLD = {"units", "lengths", "seconds", "evaluation", "notes", "statements"}
 """Fields that are left out: those that are not in the JSON, and those that every report has."""
 
 UNITS = {
@@ -147,8 +152,8 @@ UNITS = {
 def main() -> None:
     """Write the pages and the schemas, and print their paths."""
     SCHEMAS.mkdir(exist_ok=True)
-    pages = ((OPTIONS_PAGE, options_page()), (MESSAGES_PAGE, messages_page()), (REPORT_PAGE, report_page()))
-    for path, page in (*pages, *schema_files()):
+    pages = {OPTIONS_PAGE: options_page(), MESSAGES_PAGE: messages_page(), REPORT_PAGE: report_page(), FLAGS_PAGE: flags_page()}
+    for path, page in (*pages.items(), (HELP, help_page()), (STUB, stub()), *schema_files()):
         path.write_text(page, encoding="utf-8")
         print(path)
 
@@ -161,17 +166,67 @@ def schema_files() -> Iterator[tuple[Path, str]]:
         yield SCHEMAS / f"{name}.schema.json", json.dumps(schema(name), indent=2) + "\n"
 
 
+FLAGS_HEADING = """# Flags
+
+Commands of `blender SHOT.blend --command twobone`, and their flags beside the [settings](options.md). How to use them:
+[Command line](command_line.md).
+`--help` after a command lists its flags and settings.
+
+This page is made from the command line itself by `python tools/make_docs.py`.
+"""
+
+
+def flags_page() -> str:
+    """The page with every command, and every flag that is no setting; a flag of all commands but a few says which it lacks."""
+    from twobone_addon.command_line.command import command_parser  # noqa: PLC0415
+
+    # Argparse has no public list of what a parser takes.
+    choice: Any
+    (choice,) = [action for action in command_parser()._actions if action.dest == "command"]  # noqa: SLF001
+    commands = "\n".join(f"| `{action.dest}` | {action.help} |" for action in choice._choices_actions)  # noqa: SLF001
+    rows: dict[tuple[str, str], list[str]] = {}
+    for command, parser in choice.choices.items():
+        for action in parser._actions:  # noqa: SLF001
+            if action.help != argparse.SUPPRESS and not hasattr(action, "option") and "-h" not in action.option_strings:
+                metavar = "NAME" if action.dest == "name" else str(action.metavar or "").replace("|", " or ")
+                flag = " ".join(part for part in (*action.option_strings, metavar) if part)
+                rows.setdefault((flag, str(action.help).replace("%%", "%")), []).append(command)
+    everyone = list(choice.choices)
+    told = "\n".join(f"| `{flag}` | {of_whom(who, everyone)} | {text} |" for (flag, text), who in rows.items())
+    return (
+        f"{FLAGS_HEADING}\n## Commands\n\n| command | what it does |\n|---|---|\n{commands}\n\n"
+        f"## Flags\n\n| flag | of | meaning |\n|---|---|---|\n{told}\n"
+    )
+
+
+def of_whom(commands: list[str], everyone: list[str]) -> str:
+    """Names of commands, or of those that are left out if these are fewer."""
+    others = [name for name in everyone if name not in commands]
+    if len(others) >= len(commands):
+        return ", ".join(commands)
+    return f"all but {', '.join(others)}" if others else "all"
+
+
+MESSAGES_HEADING = """# Messages
+
+Every sentence with which something is refused, for looking it up. "…" stands for inserted names and numbers. To find a translated
+one, switch to English under Edit > Preferences > Interface. What needs more than a sentence is in
+[Troubleshooting](troubleshooting.md).
+
+This page is made from the source by `python tools/make_docs.py`.
+"""
+
+
 def messages_page() -> str:
-    """The troubleshooting page: the hand-written part down to the mark, then every message."""
-    by_hand = MESSAGES_PAGE.read_text(encoding="utf-8").split(MARK)[0]
-    return "\n".join([f"{by_hand}{MARK}\n", *(messages_section(kind) for kind in HEADINGS)])
+    """The page with every message."""
+    return "\n".join([MESSAGES_HEADING, *(messages_section(kind) for kind in HEADINGS)])
 
 
 def messages_section(kind: str) -> str:
     """The messages of one kind, each with its note."""
     heading, introduction = HEADINGS[kind]
     told = [f"- `{message.text}`{note(message.text)}" for message in messages() if message.kind == kind]
-    return f"### {heading}\n\n{introduction}\n\n" + "\n".join(told) + "\n"
+    return f"## {heading}\n\n{introduction}\n\n" + "\n".join(told) + "\n"
 
 
 def note(text: str) -> str:
@@ -190,9 +245,9 @@ def report_page() -> str:
 def report_section(kind: str) -> str:
     """The fields of one kind: of its task's records or those in `REPORTS`, otherwise the keys of its schema."""
     from twobone_addon.command_line.schemas import schema  # noqa: PLC0415
-    from twobone_addon.tasks.all_tasks import TASKS  # noqa: PLC0415
+    from twobone_addon.tasks.all_tasks import all_tasks  # noqa: PLC0415
 
-    whole = {each.TABLE.task: (f"{each.TABLE.label}.", (each.REPORT,)) for each in TASKS if each.REPORT is not object}
+    whole = {each.table.task: (f"{each.table.label}.", (each.record,)) for each in all_tasks()}
     reports = whole | REPORTS
     if kind not in reports:
         made = schema(kind)
@@ -206,7 +261,8 @@ def report_section(kind: str) -> str:
 def fields_table(record: type) -> str:
     """A record's fields, each with its type and docstring; then those without a docstring."""
     told = attribute_docs(record)
-    skipped = NOT_TOLD | ({"chain"} if issubclass(record, FurtherReport) else set())
+    skipped = NOT_TOLD | ({"kind"} if issubclass(record, Report) else set())
+    skipped |= {entry.name for base in record.__bases__ if issubclass(base, ChainReport) for entry in fields(base)}
     types = {entry.name: str(entry.type) for entry in fields(record) if entry.name not in skipped}
     head = f"{TITLES[record]}:\n\n" if record in TITLES else ""
     rows = "\n".join(f"| `{name}` | {in_json(types[name])} | {told[name]} |" for name in types if name in told)
@@ -235,7 +291,7 @@ def in_json(kind: str) -> str:
 
 def options_page() -> str:
     """The options page."""
-    from twobone_addon.tasks.all_tasks import TASKS  # noqa: PLC0415
+    from twobone_addon.settings.tasks import TABLES  # noqa: PLC0415
 
     parts = [section(group.value, INTRODUCTIONS[group], [each for each in OPTIONS if each.group is group]) for group in Group]
     told = {
@@ -245,7 +301,7 @@ def options_page() -> str:
         "export_contacts": names_of(ContactFileSettings),
         "fit_root": names_of(PlantSettings),
     }
-    for table in (task.TABLE for task in TASKS):
+    for table in TABLES.values():
         own = [option for option in table.own if option.name not in told.get(table.task, ())]
         shared = ", ".join(f"`{option.name}`" for option in table.own if option not in own)
         about = OF_TASKS.get(table.task, f"{table.text}.").replace("{shared}", shared)
@@ -254,7 +310,25 @@ def options_page() -> str:
         else:
             where = f"Settings of `bpy.ops.twobone.{table.operator}` and `twobone {table.command}`. "
             parts.append(section(table.label, where + about, own))
-    return "\n".join([HEADING, *parts])
+    return "\n".join([HEADING, *parts, other_operators()])
+
+
+def other_operators() -> str:
+    """The operators that make no task: a line for each, with its tooltip and properties."""
+    from twobone_addon.registration import MODULES  # noqa: PLC0415
+    from twobone_addon.settings.tasks import TABLES  # noqa: PLC0415
+
+    tasks = {f"twobone.{table.operator}" for table in TABLES.values()} | {"twobone.bake", "twobone.bake_all"}
+    classes = {each for module in MODULES for each in vars(module).values() if isinstance(each, type)}
+    operators = {each.bl_idname: each for each in classes if getattr(each, "bl_idname", "").startswith("twobone.")}
+    lines = []
+    for name, operator in sorted(operators.items()):
+        if name not in tasks:
+            declared = {key: kind for base in operator.__mro__ for key, kind in vars(base).get("__annotations__", {}).items()}
+            properties = ", ".join(f"`{key}`" for key, kind in declared.items() if type(kind).__name__ == "_PropertyDeferred")
+            told = getattr(operator, "bl_description", "") or operator.__doc__
+            lines.append(f"- `{name}`: {told}" + (f" ({properties})" if properties else ""))
+    return "## Other operators\n\nOf `bpy.ops`, with their properties.\n\n" + "\n".join(lines) + "\n"
 
 
 def names_of(settings: type) -> set[str]:
@@ -280,9 +354,9 @@ def row(option: Option) -> str:
 
 def value(option: Option) -> str:
     """The values that a setting accepts."""
-    if option.kind is Kind.CHOICE:
+    if option.kind is OptionKind.CHOICE:
         return ", ".join(f"`{choice.value}`" for choice in option.choices)
-    if option.kind is not Kind.NUMBER:
+    if option.kind is not OptionKind.NUMBER:
         return option.kind.value
     return ", ".join(part for part in ("number", allowed(option), UNITS[option.unit]) if part)
 
@@ -296,7 +370,7 @@ def allowed(option: Option) -> str:
 
 def default(option: Option) -> str:
     """The default as written in a script."""
-    if option.kind is Kind.NUMBER and option.unit == "ANGLE" and option.default:
+    if option.kind is OptionKind.NUMBER and option.unit == "ANGLE" and option.default:
         return f"{option.default:.4f} ({math.degrees(option.default):g}°)"
     return f"`{option.default!r}`" if option.default not in {"", None} else "empty"
 

@@ -7,24 +7,19 @@ Needs the bpy module and Pillow. `--window build/pictures` takes over the pictur
 """
 
 import argparse
-import os
-import re
 import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from drawing import terminal
 from PIL import Image, ImageDraw, ImageFont
 
 ROOT = Path(__file__).resolve().parent.parent
 IMAGES = ROOT / "docs" / "images"
 RENDERED = ROOT / "build" / "rendered"
 EXAMPLES = ("demo", "planted_walk", "rigify_walk", "quickstart_leg", "excavator", "cutout_character", "crowd", "convert_ik_rig")
-SAID = {"batch": r"^(\[\d|\d+ of)", "bake_and_export": r"at most .* target"}
-"""Examples whose picture is their terminal output, with a pattern for the lines to show."""
-TWICE = {"footprints", "quickstart_leg", "walk"}
-"""Renders that are not used, because another example or a film shows the same."""
+UNUSED = {"footprints", "moments", "slide", "quickstart_leg", "walk"}
+"""Renders that no page shows, most because another example or a film shows the same."""
 SCRIPTS = {"recipes": "make_recipe_pictures.py", "stories": "make_story_figures.py"}
 """Pictures that do not come from an example but from a script in this folder."""
 FILMS = ("walk", "quickstart_leg")
@@ -44,15 +39,13 @@ def main() -> None:
     parser.add_argument("--window", type=Path, help="folder of the window tests' pictures")
     options = parser.parse_args()
     RENDERED.mkdir(parents=True, exist_ok=True)
-    for name in options.examples or (*EXAMPLES, *SAID, *SCRIPTS):
+    for name in options.examples or (*EXAMPLES, *SCRIPTS):
         if name in SCRIPTS:
             subprocess.run([sys.executable, str(ROOT / "tools" / SCRIPTS[name])], check=True)
-        elif name in SAID:
-            draw_terminal(name)
         else:
             run(name, "--output", str(RENDERED), "--film")
     for path in sorted(RENDERED.glob("*.png")):
-        if not path.stem[-3:].isdigit() and path.stem not in TWICE:
+        if not path.stem[-3:].isdigit() and path.stem not in UNUSED:
             shrink(path, IMAGES / f"{path.stem}.jpg")
     for name in FILMS:
         join(frames_of(name), IMAGES / f"{name}.gif", FILM_FRAME_MILLISECONDS)
@@ -70,16 +63,6 @@ def run(example: str, *arguments: str) -> str:
     """Run an example and return its terminal output."""
     command = [sys.executable, str(ROOT / "examples" / f"{example}.py"), *arguments]
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, encoding="utf-8").stdout
-
-
-def draw_terminal(example: str) -> None:
-    """Run an example and draw its terminal output, with paths relative to its folder."""
-    folder = RENDERED / example
-    said = run(example, "--output", str(folder)).replace(f"{folder}{os.sep}", "")
-    lines = [f"$ python examples/{example}.py", *(line for line in said.splitlines() if re.search(SAID[example], line))]
-    goal = IMAGES / f"{example}.svg"
-    terminal(lines).save(goal)
-    print(goal)
 
 
 def shrink(source: Path, goal: Path) -> None:

@@ -10,6 +10,7 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import cast
 
 import bpy
 from mathutils import Matrix, Vector
@@ -40,8 +41,9 @@ def main() -> None:
         heading, draw = PICTURES[name]
         bpy.ops.wm.read_factory_settings(use_empty=True)
         (recipe_scene.make_rigify_shot if name == "rigify" else recipe_scene.make_recipe_shot)()
-        if name not in {"stairs", "rigify"}:
-            bpy.data.objects["Stairs"].hide_render = True
+        for thing, shown in (("Stairs", "stairs"), ("Board", "prop")):
+            if name not in {shown, "rigify"}:
+                bpy.data.objects[thing].hide_render = True
         stage.light_and_ground()
         draw(lambda heading=heading: run(heading))
         picture(name)
@@ -114,11 +116,8 @@ def look_from_side(centre: Sequence[float], distance: float, *, up: float = 0.2,
 def follow_prop(bake: Callable[[], None]) -> None:
     """A foot on a board that moves back and forth, up and down."""
     bake()
-    board = bpy.data.meshes.new("Board")
-    points = [(x, y, z) for x in (-0.07, 0.07) for y in (-0.28, 0.16) for z in (-0.13, -0.105)]
-    board.from_pydata(points, [], [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)])
-    deck = stage.add("Board", board, stage.material("Rod", PALE))
-    deck.parent = bpy.data.objects["Skateboard"]
+    deck = bpy.data.objects["Board"]
+    cast("bpy.types.Mesh", deck.data).materials.append(stage.material("Rod", PALE))
     frames, gap = (1, 15, 43, 72), 0.7
     strip([deck], frames, [stage.TEAL] * 4, gap)
     strip(dress("Rig", LEG, "L"), frames, [stage.ORANGE] * 4, gap)
@@ -148,49 +147,6 @@ def follow_other(bake: Callable[[], None]) -> None:
             leave(solids, frame, colour, (0.0, gap * (number - 1.5) + apart, 0.0))
         put_away(solids)
     look_from_side((0.1, 0.05, 0.52), 6.0, up=0.1)
-
-
-def stairs(bake: Callable[[], None]) -> None:
-    """Steps, the paths of the balls before and after, and the figure at four moments."""
-    for side in "LR":
-        bones_path("Climber", f"toe.{side}", stage.ORANGE, range(1, 97))
-    bake()
-    for side in "LR":
-        bones_path("Climber", f"toe.{side}", stage.BLUE, range(1, 97))
-    bpy.data.objects["Ground"].location.z = -0.01  # One of the steps lies at the ground's height.
-    bpy.data.meshes["Stairs"].materials.append(stage.material("Stone", (0.62, 0.64, 0.68), roughness=0.9))
-    figure = dress("Climber", LEG | {"toe": (0.03, 0.024)})
-    figure += dress("Climber", {"hips": (0.13, 0.11), "chest": (0.12, 0.13)}, "")
-    for frame in (16, 42, 68, 94):
-        leave(figure, frame, stage.SAND)
-    put_away(figure)
-    stage.look((8.0, -0.8, 2.9), (0.0, 2.5, 1.05), lens=52.0)
-
-
-def loop(bake: Callable[[], None]) -> None:
-    """A leg on a turning pedal."""
-    bake()
-    frames = [1 + 24 * number for number in range(4)]
-    strip(dress("Rig", LEG, "L"), frames, [stage.ORANGE] * 4, 0.72)
-    for number in range(4):
-        round_about = [(0.1, y + 0.72 * (number - 1.5), z) for _, (_, y, z) in recipe_scene.circle(0.1, 0.0, 0.25, 0.12)]
-        stage.make_path(f"Round {number}", round_about, stage.BLUE)
-    look_from_side((0.1, -0.05, 0.52), 4.8, up=0.1)
-
-
-def actions(bake: Callable[[], None]) -> None:
-    """The legs in ten of the thirty actions."""
-    bake()
-    animation = bpy.data.objects["Fighter"].animation_data_create()  # Returns the existing data.
-    legs = dress("Fighter", LEG)
-    for number in range(10):
-        action = bpy.data.actions[f"Kick {3 * number + 1}"]
-        animation.action = action
-        if hasattr(action, "slots"):
-            animation.action_slot = action.slots[0]
-        leave(legs, recipe_scene.ACTION_LENGTH // 2, (stage.TEAL, stage.ORANGE)[number % 2], (0.55 * (number - 4.5), 0.0, 0.0))
-    put_away(legs)
-    stage.look((1.6, -8.6, 2.4), (0.05, 0.0, 0.42), lens=54.0)
 
 
 def rigify(bake: Callable[[], None]) -> None:
@@ -241,9 +197,6 @@ PICTURES: dict[str, tuple[str, Callable[[Callable[[], None]], None]]] = {
     "prop": ("Follow a prop", follow_prop),
     "nudge": ("Nudge a hand by 5 cm for twenty frames, on top of mocap", nudge),
     "other": ("Follow another character's leg", follow_other),
-    "stairs": ("Put feet on stairs", stairs),
-    "loop": ("Loop a game cycle without a seam", loop),
-    "actions": ("Turn thirty IK actions into FK keys", actions),
     "rigify": ("Go from Rigify's IK to FK over a range, and back", rigify),
     "flip": ("Flip an elbow in the middle of a shot", flip),
     "hind_leg": ("A hind leg with three links", hind_leg),

@@ -17,12 +17,11 @@ from mathutils import Quaternion
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from tests.core.limbs.table import read_table  # noqa: E402, the checkout is on the path only now
 from tests.examples.recipe_scene import make_biped  # noqa: E402
 from tests.tasks.checks.seen_walk import SIDES, Seen, planted_states, whole_frames  # noqa: E402
 from tests.tasks.nudge.nudging import seen  # noqa: E402
 from tests.tasks.rigs.walker import Walk, build_walker  # noqa: E402
-from tests.tasks.scenes import BoneShape, build_armature, key_channel, set_range  # noqa: E402
+from tests.tasks.scenes import key_channel, set_range  # noqa: E402
 from twobone_addon import registration  # noqa: E402
 
 IMAGES = ROOT / "docs" / "images"
@@ -165,16 +164,15 @@ def nudge() -> Figure:
 
 
 def limbs() -> Figure:
-    """The result of Find Limbs on a robot and on Rigify's wolf."""
+    """The result of Find Limbs on Rigify's human and wolf."""
     figure = Figure(WIDTH, HEIGHT)
-    skeleton, _ = read_table()["robot"]
-    names = ("", *skeleton.names)
-    bones = zip(skeleton.names, skeleton.parents, skeleton.heads, skeleton.tails, strict=True)
-    robot = build_armature([BoneShape(name, tuple(head), tuple(tail), names[parent + 1]) for name, parent, head, tail in bones])
-    draw_limbs(figure, robot, "A robot", (10, 190), 25.0)
     bpy.ops.preferences.addon_enable(module="rigify")
-    bpy.ops.object.armature_wolf_metarig_add()  # type: ignore[attr-defined]
-    draw_limbs(figure, bpy.context.object, "Rigify's wolf", (220, 330), 55.0)
+    for add, title, room, turn in (
+        (bpy.ops.object.armature_basic_human_metarig_add, "A human", (10, 190), 25.0),  # type: ignore[attr-defined]
+        (bpy.ops.object.armature_wolf_metarig_add, "A wolf", (220, 330), 55.0),  # type: ignore[attr-defined]
+    ):
+        add()
+        draw_limbs(figure, bpy.context.object, title, room, turn)
     return figure
 
 
@@ -211,6 +209,7 @@ def audit() -> None:
     bpy.context.scene.frame_set(POPS_AT)
     shin.rotation_quaternion.rotate(Quaternion((1.0, 0.0, 0.0), 0.9))
     shin.keyframe_insert("rotation_quaternion", frame=POPS_AT)
+    (IMAGES / "audit.svg").unlink(missing_ok=True)  # An audit replaces only what it knows as its own.
     run("audit", armature=armature.name, picture=str(IMAGES / "audit.svg"))
 
 

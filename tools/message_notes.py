@@ -1,4 +1,4 @@
-"""Notes that the troubleshooting page adds to messages; inserted values in messages are written as "…"."""
+"""Notes that the page of messages adds to messages; inserted values in messages are written as "…"."""
 
 HEADINGS = {
     "SelectionError": ("Which bones are meant", "The selection does not identify a limb. Nothing was changed."),

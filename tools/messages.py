@@ -1,6 +1,6 @@
 """Collect every message with which the add-on refuses something, from its source.
 
-Inserted values, such as a bone's name, are written as "…". The troubleshooting page lists all messages.
+Inserted values, such as a bone's name, are written as "…". docs/messages.md lists all of them.
 """
 
 import ast

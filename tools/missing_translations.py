@@ -5,6 +5,7 @@ python tools/missing_translations.py [de_DE ...]          (in a Python with bpy;
 
 import ast
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -13,7 +14,7 @@ sys.path.insert(0, str(ROOT))
 
 import bpy  # noqa: E402, F401 - must be imported before the modules that it provides
 
-from tests.interface.shown_texts import shown_texts  # noqa: E402
+from tests.interface.shown_texts import SAID_BY, SHOWN_BY, shown_texts  # noqa: E402
 from tools.messages import PACKAGE, error_classes, name_of  # noqa: E402
 from twobone_addon import registration  # noqa: E402
 from twobone_addon.interface.translating import FOLDER, SENTENCES  # noqa: E402
@@ -35,9 +36,20 @@ def templates() -> set[str]:
     paths = [path for path in PACKAGE.rglob("*.py") if "command_line" not in path.parts]
     trees = [ast.parse(path.read_text(encoding="utf-8")) for path in paths]
     sayers = error_classes(trees) | {"note", "Sentence"}
-    calls = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call) and node.args]
-    first = [call.args[0] for call in calls if name_of(call.func) in sayers]
-    return {text.value for text in first if isinstance(text, ast.Constant) and isinstance(text.value, str) and text.value}
+    nodes = [node for tree in trees for node in ast.walk(tree)]
+    # A text may have a name: that of a constant of a module, or of a variable.
+    named: dict[str, list[ast.Constant]] = {}
+    for node in nodes:
+        if isinstance(node, ast.Assign):
+            own = [value for value in ast.walk(node.value) if isinstance(value, ast.Constant)]
+            named.setdefault(name_of(node.targets[0]), []).extend(own)
+    calls = [node for node in nodes if isinstance(node, ast.Call)]
+    said = [call.args[0] for call in calls if call.args and name_of(call.func) in sayers | SAID_BY]
+    said += [word.value for call in calls for word in call.keywords if word.arg == SHOWN_BY.get(name_of(call.func))]
+    values = [value for text in said for value in ([text] if isinstance(text, ast.Constant) else named.get(name_of(text), []))]
+    texts = {value.value for value in values if isinstance(value.value, str)}
+    plain = {text.value for text in said if isinstance(text, ast.Constant)}
+    return {text for text in texts if re.search("[A-Za-z]{2}", text) and (text in plain or re.fullmatch(r"\S+ .*\S", text))}
 
 
 if __name__ == "__main__":

@@ -2,19 +2,21 @@
 
 import bpy
 
-from .command_line import command
-from .interface import translating
+from .command_line import entry
+from .interface import translating, watching
 from .interface.live import drag, following, gizmos, operator
 from .interface.operators import auditing, bake, chain_list, guides, of_tasks, results, switches
-from .interface.overlay import drawing
-from .interface.sidebar import audit_panel, forecasting, menus, nudge_panel, panels, presets, result_panel, setting_panels
+from .interface.overlay import showing
+from .interface.sidebar import audit_panel, menus, nudge_panel, panels, presets, result_panel, setting_panels
 from .interface.stored import keeping, properties, renaming, selecting
+from .scene import edit_mode
 
 MODULES = (
     properties,
     keeping,
     selecting,
     renaming,
+    edit_mode,
     bake,
     of_tasks,
     chain_list,
@@ -27,16 +29,16 @@ MODULES = (
     operator,
     gizmos,
     presets,
-    forecasting,
     panels,
     result_panel,
     setting_panels,
     nudge_panel,
     audit_panel,
     menus,
-    drawing,
+    showing,
+    watching,
     translating,
-    command,
+    entry,
 )
 """Modules to register; each has `register()` and `unregister()`."""
 

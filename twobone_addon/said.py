@@ -6,6 +6,7 @@ interface, in English on the command line and in JSON. So no text has to be reco
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from string import Formatter
@@ -56,17 +57,40 @@ class Sentence:
 
     @classmethod
     def from_dict(cls, data: Mapping) -> Sentence:
-        """Rebuild a sentence from `to_dict`, which omits frames, level and kind."""
+        """Rebuild a sentence from `to_dict`, which omits frames, level and kind; one that cannot be filled in is shown as it is.
+
+        Files come from others, and so do the reports stored in them.
+        """
         values = {name: cls.from_dict(value) if isinstance(value, Mapping) else value for name, value in data["values"].items()}
-        return cls(data["template"], values)
+        sentence = cls(data["template"], values)
+        try:
+            sentence.text()
+        except (ValueError, LookupError, TypeError, AttributeError):
+            return cls(str(data["template"])[:LETTERS])
+        return sentence
 
 
 SENTENCE_FIELDS = {"template", "values", "frames", "level", "kind"}
 
 
+LETTERS = 1000
+"""Maximum number of characters that are shown of a stored sentence that cannot be filled in."""
+
+SPEC = re.compile(r"[<>^]?\d{0,2},?(?:\.\d{1,2})?[a-z%]?")
+"""Formats of values: small widths, since a template from a file may ask for gigabytes."""
+
+
 class _Templates(Formatter):
+    def get_field(self, field_name: str, args: Any, kwargs: Any) -> Any:
+        """Look a value up by its name; its attributes and items are nobody's business."""
+        if not field_name.isidentifier():
+            raise ValueError(field_name)
+        return super().get_field(field_name, args, kwargs)
+
     def format_field(self, value: Any, format_spec: str) -> str:
         """Write `{frame:g}` without an exponent: frames have up to seven digits, as many as single precision keeps."""
+        if not SPEC.fullmatch(format_spec):
+            raise ValueError(format_spec)
         return super().format_field(value, ".7g" if format_spec == "g" else format_spec)
 
 

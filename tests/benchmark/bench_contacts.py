@@ -173,9 +173,11 @@ def upright(points):
     return np.stack([points[..., 0], -points[..., 2], points[..., 1]], axis=-1)
 
 
-def skate_case(name):
+def skate_case(name, raw=None, fixed=None):
+    """A clip of `shared`, or one whose files are given."""
     folder = SHARED / "data" / "motion"
-    raw, fixed = (bvh(folder / f"skate_{name}_{which}.bvh") for which in ("raw", "fixed"))
+    paths = (raw or folder / f"skate_{name}_raw.bvh", fixed or folder / f"skate_{name}_fixed.bvh")
+    raw, fixed = (bvh(path) for path in paths)
     points, hips, lengths, true = [], [], [], []
     for side in ("Left", "Right"):
         foot, toe = raw[f"{side}Foot"], raw[f"{side}ToeBase"]
@@ -332,7 +334,7 @@ def states_of(case):
     heights = case.points[..., 2] - np.array([0.0, case.ball_height])[:, None]
     feet = feet_module.FeetMotion(case.points, heights, case.hips, case.length, case.rate)
     feet = feet.beside(ground.ground_velocity(feet))
-    return finding.find_states(feet.over(ground.ground_height(feet)), finding.Thresholds())
+    return finding.find_story(feet.over(ground.ground_height(feet)), finding.Thresholds()).states
 
 
 def f1(found, true):

@@ -34,14 +34,13 @@ def main():
     chain = rig.twobone.chains.add()
     chain.upper, chain.lower, chain.target, chain.plane = "upper", "lower", target, "XZ"
     overlay_data.update(bpy.context, rig)
-    overlay_data.make_path()
     print(f"Blender {bpy.app.version_string}, {len(overlay_data.shown.path.frames)} frames, medians in milliseconds")
     print(f"nothing has changed: {median(lambda _: redraw(rig)):.3f}")
     print(f"at another frame: {median(lambda _: redraw(rig), before=bpy.context.scene.frame_set):.3f}")
     chain.target.animation_data_clear()
-    overlay_data.mark_old()
+    overlay_data.paths.doubt()
     print(f"while the target is moved: {median(lambda _: redraw(rig), before=lambda turn: move(target, turn)):.3f}")
-    print(f"paths made anew, while the user pauses: {median(lambda _: remake()):.3f}")
+    print(f"paths made anew, while the user pauses: {median(lambda _: remake(rig)):.3f}")
     registration.unregister()
 
 
@@ -60,10 +59,10 @@ def move(target, turn):
     bpy.context.view_layer.update()
 
 
-def remake():
+def remake(rig):
     """The walk over time."""
-    overlay_data.mark_old()
-    overlay_data.make_path()
+    overlay_data.paths.doubt()
+    overlay_data.update(bpy.context, rig)
 
 
 def median(work, before=lambda _: None):

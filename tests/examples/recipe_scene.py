@@ -12,6 +12,7 @@ from tests.tasks.scenes import set_range
 LAST = 96
 STEP_DEPTH, STEP_HEIGHT, FIRST_EDGE = 0.605, 0.12, 0.05
 """Metres: the Climber's feet come down on the middle of each step."""
+BOARD_THICKNESS = 0.025
 ACTIONS, ACTION_LENGTH = 30, 8
 ARM = (("upper_arm", (0.0, 1.5), (0.02, 1.2)), ("forearm", (0.02, 1.2), (-0.05, 0.92)), ("hand", (-0.05, 0.92), (-0.08, 0.8)))
 LEG = (("thigh", (0.0, 1.0), (-0.04, 0.55)), ("shin", (-0.04, 0.55), (0.0, 0.1)), ("foot", (0.0, 0.1), (-0.15, 0.0)))
@@ -33,12 +34,22 @@ def make_recipe_shot():
             for frame in range(1, LAST + 1, 5)
         ],
     )
+    make_board(bpy.data.objects["Skateboard"])
     key_path(add("Pedal"), circle(across("L"), 0.0, 0.25, 0.12))
     make_chain("Cut-out", {"arm": ((0, 0, 1.5), (0.3, 0, 1.4)), "forearm": ((0.3, 0, 1.4), (0.6, 0, 1.5))})
     key_path(add("Ball"), [(1, (0.4, 0.0, 1.6)), (LAST, (0.35, 0.0, 1.3))])
     joints = [(0, 0, 0.9), (0, -0.15, 0.6), (0, 0.12, 0.35), (0, 0.0, 0.05)]
     make_chain("Dog", dict(zip(("thigh", "shin", "metatarsus"), itertools.pairwise(joints), strict=True)))
     key_path(add("Paw"), [(1, (0, 0.0, 0.05)), (48, (0, 0.15, 0.25)), (LAST, (0, -0.15, 0.15))])
+
+
+def make_board(skateboard):
+    """What the left foot stands on at the first frame: its sole is there where the foot bone ends."""
+    sole = bpy.data.objects["Rig"].data.bones["foot.L"].tail_local.z - 0.15
+    board = bpy.data.meshes.new("Board")
+    points = [(x, y, z) for x in (-0.07, 0.07) for y in (-0.28, 0.16) for z in (sole - BOARD_THICKNESS, sole)]
+    board.from_pydata(points, [], [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)])
+    add("Board", board).parent = skateboard
 
 
 def make_rigify_shot():

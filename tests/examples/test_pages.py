@@ -10,6 +10,7 @@ import sys
 
 import pytest
 
+from tests.blender_program import PATIENCE_IN_SECONDS
 from tests.house.source import ROOT, name_of
 
 # The names of its shots alone: the scene itself needs bpy.
@@ -20,8 +21,13 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 JOB_PAGE = ROOT / "docs" / "command_line.md"
 # These have a shot of their own: test_recipes.py.
 RECIPES = ROOT / "docs" / "recipes.md"
+# The extension as it is installed: tests/real_program imports it from there.
+INSTALLED = "bl_ext.user_default.twobone"
 # A farm's own module, which is not to be had here.
 FOREIGN = "from outline import"
+
+SAVES_NOTHING = {"report", "chains", "audit", "export-contacts"}
+KNEES_IN_SHOT, AS_AT_REST = 4, 0.99
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("bpy") is None, reason="there is no Blender in this Python")
 
@@ -66,7 +72,9 @@ def put_shot(shots, folder, text):
 def run(command, folder):
     # Blender 4.2 starts relative paths where the shell's PWD says, which a shell keeps up to date.
     environment = os.environ | {"PYTHONPATH": str(ROOT), "PWD": str(folder)}
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=300)
+    done = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=PATIENCE_IN_SECONDS
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -75,9 +83,13 @@ def run(command, folder):
 def test_a_script_runs_as_it_stands_and_every_bake_in_it_reaches(script, shots, folder):
     put_shot(shots, folder, script)
     path = folder / "script.py"
-    path.write_text(script.replace("path/to/the/checkout", ROOT.as_posix()), encoding="utf-8")
+    here = {"path/to/the/checkout": ROOT.as_posix(), f"from {INSTALLED} import": "import"}
+    for there, place in here.items():
+        script = script.replace(there, place)
+    path.write_text(script, encoding="utf-8")
     told = run([sys.executable, str(SCENE), "shot.blend", str(path)], folder)
-    if "bpy.ops.twobone.bake(" in script or "bpy.ops.twobone.bake_all(" in script:
+    assert_joints_bend_as_at_rest(told)
+    if re.search(r"(bpy\.ops\.twobone|twobone_addon)\.bake(_all)?\(", script):
         report = json.loads(re.findall(r"^LAST REPORT: (.+)$", told, re.MULTILINE)[0])
         assert report["reached"] == report["frames"] > 0
 
@@ -86,14 +98,33 @@ def test_a_script_runs_as_it_stands_and_every_bake_in_it_reaches(script, shots, 
 def test_a_command_on_a_shot_succeeds_as_it_stands(command, shots, folder):
     put_shot(shots, folder, command)
     name, *flags = shlex.split(command)
+    if "--save" not in flags and name not in SAVES_NOTHING:
+        flags += ["--save", "saved.blend"]
     run([sys.executable, "-m", "twobone_addon", name, "--file", "shot.blend", *flags], folder)
+    saved = max(folder.glob("*.blend"), key=lambda path: path.stat().st_mtime_ns)
+    assert_joints_bend_as_at_rest(run([sys.executable, str(SCENE), saved.name], folder))
+
+
+def assert_joints_bend_as_at_rest(told):
+    """Knees bend about the axis of the rest pose, forwards, and neither bone is twisted in the joint, at every frame."""
+    (joints,) = re.findall(r"^SEEN (.+)$", told, re.MULTILINE)
+    assert len(json.loads(joints)) == KNEES_IN_SHOT
+    assert min(json.loads(joints)) > AS_AT_REST
 
 
 def test_the_job_on_the_page_bakes_its_shots(folder):
     page = JOB_PAGE.read_text(encoding="utf-8")
     (command,) = re.findall(r"^blender --command twobone (batch .* --timeout .*)$", page, re.MULTILINE)
     run([sys.executable, "-m", "twobone_addon", *shlex.split(command)], folder)
-    assert (folder / "baked" / "first.blend").is_file()
+    assert_joints_bend_as_at_rest(run([sys.executable, str(SCENE), "baked/first.blend"], folder))
+
+
+def test_the_command_for_two_legs_bends_both_knees_forwards(shots, folder):
+    page = JOB_PAGE.read_text(encoding="utf-8")
+    (flags,) = re.findall(r"^blender SHOT.blend --command twobone (bake .* --chain .* --chain .*)$", page, re.MULTILINE)
+    put_shot(shots, folder, flags)
+    run([sys.executable, "-m", "twobone_addon", *shlex.split(flags), "--file", "SHOT.blend", "--save", "two.blend"], folder)
+    assert_joints_bend_as_at_rest(run([sys.executable, str(SCENE), "two.blend"], folder))
 
 
 def test_the_solvers_script_prints_what_its_comments_say():

@@ -10,17 +10,22 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.blender_program import PATIENCE_IN_SECONDS
 from tests.house.source import ROOT
 
 bpy = pytest.importorskip("bpy", reason="there is no Blender in this Python")
 
 from tests.examples.recipe_scene import ACTION_LENGTH, ACTIONS, LAST, make_recipe_shot, step_height  # noqa: E402
+from tests.examples.seen import characters  # noqa: E402
 from tests.tasks.checks.targets import curves_of  # noqa: E402
 
 PAGE = (ROOT / "docs" / "recipes.md").read_text(encoding="utf-8")
 EVERY = range(1, LAST + 1)
+LIMBS_IN_SHOT, AS_AT_REST = 15, 0.99
 SEEN = 1e-4
 """Metres below which nothing is seen."""
+TOUCH = 0.002
+"""Metres by which a toe may be above or in what it stands on: two millimetres."""
 BALL_HEIGHT = 0.02
 """Metres from the sole to the ball at rest."""
 
@@ -55,7 +60,12 @@ def object_places(name, frames=EVERY):
 
 
 def run(heading):
+    """Run the page's script. Knees and elbows then bend about the axes of the rest pose, unless that is its subject."""
     exec(compile(script_of(heading), heading, "exec"), {})  # noqa: S102 - the page's own script
+    if "Flip" not in heading:
+        joints = {(name, joint): cosine for name, seen in characters().items() for joint, cosine in seen["joints"].items()}
+        assert len(joints) >= LIMBS_IN_SHOT
+        assert {joint: cosine for joint, cosine in joints.items() if cosine < AS_AT_REST} == {}
 
 
 def test_the_foot_stays_on_the_prop(shot):
@@ -63,6 +73,12 @@ def test_the_foot_stays_on_the_prop(shot):
     run("Follow a prop")
     off = places("Rig", "foot.L") - object_places("Skateboard")
     assert np.abs(off - start).max() <= SEEN
+    board = bpy.data.objects["Board"]
+    top = max(corner[2] for corner in board.bound_box)
+    toes = places("Rig", "foot.L", "tail") - object_places("Board")
+    assert np.abs(toes[:, 2] - top).max() <= TOUCH
+    knee, line = places("Rig", "shin.L"), (places("Rig", "thigh.L") + places("Rig", "foot.L")) / 2.0
+    assert (line - knee)[:, 1].min() > 0.0  # The character faces -Y.
 
 
 def test_a_correction_moves_the_hand_only_while_it_lasts(shot):
@@ -140,7 +156,7 @@ def test_a_rigify_leg_goes_to_fk_and_back_unseen(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(script_of("Go from Rigify's IK to FK over a range, and back"), encoding="utf-8")
     program = [sys.executable, str(ROOT / "tests" / "examples" / "rigify_recipe.py"), str(script)]
-    done = subprocess.run(program, capture_output=True, text=True, check=False, timeout=300)
+    done = subprocess.run(program, capture_output=True, text=True, check=False, timeout=PATIENCE_IN_SECONDS)
     assert done.returncode == 0, done.stdout + done.stderr
     told = json.loads(done.stdout.splitlines()[-1])
     assert told["way"] > 0.1

@@ -63,14 +63,23 @@ def test_what_is_gone_is_said(leg, change, words):
     assert words in report_or_refusal(bake_all)
 
 
-def test_a_target_deleted_from_the_scene_is_followed_and_noted(leg):
+def test_a_target_deleted_from_the_scene_leaves_the_chain_and_nothing_is_baked(leg):
     rig, target = leg
     bpy.context.view_layer.objects.active = target
     target.select_set(state=True)
     rig.select_set(state=False)
     bpy.ops.object.delete()
-    notes = report_or_refusal(bake_all)["notes"]
-    assert any('Target "Target" is not in any scene' in note for note in notes)
+    bpy.context.view_layer.update()
+    chain = rig.twobone.chains[0]
+    assert (chain.target, chain.lost_target) == (None, "Target")
+    assert "No target is chosen" in report_or_refusal(bake_all)
+
+
+def test_an_object_in_no_scene_is_not_followed(leg):
+    rig, _ = leg
+    ghost = bpy.data.objects.new("Ghost", None)
+    rig.twobone.chains[0].target = ghost
+    assert 'Target "Ghost" is in no scene' in report_or_refusal(bake_all)
 
 
 def test_after_undo_chain_and_bake_are_as_before(leg):

@@ -34,7 +34,7 @@ def rig(registered_addon):
 
 @pytest.mark.parametrize("text", SPOILED.values(), ids=SPOILED.keys())
 def test_notes_of_found_contacts_that_are_not_legible_count_as_none_and_are_replaced(rig, text):
-    from twobone_addon.tasks.find_contacts.keyed import edited_by_hand, write_states
+    from twobone_addon.tasks.find_contacts.plan import edited_by_hand, write_states
 
     frames = np.arange(1.0, 25.0)
     states = np.where(frames < 12, 3, 0)
@@ -97,3 +97,20 @@ def test_a_bone_that_is_left_over_from_an_armature_that_was_the_target_stops_no_
     assert bpy.ops.twobone.chain_mirror() == {"FINISHED"}
     mirrored = next(each for each in rig.twobone.chains if each.upper == "thigh.R")
     assert getattr(mirrored, role) is not None
+
+
+def test_with_no_memory_left_what_is_kept_is_not_taken_for_illegible(rig, monkeypatch):
+    """Else the next run would write over it."""
+    from twobone_addon.scene.keys import ledger
+
+    def full(*_):
+        raise MemoryError
+
+    words = {"armature": "Rig", "upper": "upper", "lower": "lower", "target": "Target", "plane": "XZ"}
+    bpy.ops.twobone.bake(**words)
+    kept = rig.animation_data.action.twobone_replaced
+    with monkeypatch.context() as patch:
+        patch.setattr(ledger.base64, "b64decode", full)
+        with pytest.raises(RuntimeError, match="MemoryError"):
+            bpy.ops.twobone.bake(**words)
+    assert rig.animation_data.action.twobone_replaced == kept

@@ -9,6 +9,7 @@ import pytest
 
 from tests.faults.attacking import assert_one_sentence, make_leg, store_leg
 from tests.tasks.checks.file_dump import differences, dump_file
+from tests.tasks.scenes import sentence_of
 
 CALLS = int(os.environ.get("TWOBONE_OPERATOR_CALLS", "250"))
 """How many; a person who has changed an operator asks for 5,000."""
@@ -67,7 +68,7 @@ def call(operator, settings):
     try:
         ended = operator(**settings)
     except RuntimeError as error:
-        sentence = str(error).strip().removeprefix("Error: ")
+        sentence = sentence_of(error)
         assert differences(before, dump_file()) == []
         return sentence
     assert ended <= {"FINISHED", "CANCELLED"}

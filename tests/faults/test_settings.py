@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 from tests.faults.attacking import bake_all, make_leg, report_or_refusal, store_leg
 from twobone_addon.settings import OPTIONS
-from twobone_addon.settings.options import Kind
+from twobone_addon.settings.options import OptionKind
 
 LARGEST = 3.4e38
 """Of single precision, in which Blender holds numbers; the smallest is 1e-45."""
 
 ODD_NUMBERS = (math.nan, math.inf, -math.inf, LARGEST, -LARGEST, 1e9, -1.0, 0.0, -0.0, 1e-45, 1e-9)
 ODD_TEXTS = ("", "Nobody", "Rig", "Target", "upper", "lower", "parent", 'a"]["b', "\\", "\n", "腕 🦾", "x" * 300)
-NAMES = {Kind.OBJECT: ("Target", "Other"), Kind.BONE: ("parent", "upper", "lower", "")}
+NAMES = {OptionKind.OBJECT: ("Target", "Other"), OptionKind.BONE: ("parent", "upper", "lower", "")}
 FEW_FRAMES = 40.0
 SHORTEST_STEP = 0.125
 
@@ -31,11 +31,11 @@ def numbers(option):
 
 
 def values(option):
-    if option.kind is Kind.NUMBER:
+    if option.kind is OptionKind.NUMBER:
         return numbers(option)
-    if option.kind is Kind.SWITCH:
+    if option.kind is OptionKind.SWITCH:
         return st.booleans()
-    if option.kind is Kind.CHOICE:
+    if option.kind is OptionKind.CHOICE:
         return st.sampled_from([choice.value for choice in option.choices])
     return st.one_of(st.sampled_from(NAMES[option.kind]), st.sampled_from(NAMES[option.kind]), st.sampled_from(ODD_TEXTS))
 

@@ -3,6 +3,7 @@
 Started by test_window.py inside a Blender with a window; the zip and the folder for pictures follow ``--``.
 """
 
+import importlib
 import sys
 from pathlib import Path
 
@@ -36,7 +37,8 @@ def prepare():
 
 def count_doubles():
     """Note how many bones the copies have."""
-    doubles = next(module for name, module in sys.modules.items() if name.endswith(".scene.sampling.reduced_rigs"))
+    addon = next(name for name in sys.modules if name.endswith(".twobone_addon"))
+    doubles = importlib.import_module(f"{addon}.scene.sampling.reduced_rigs")
     make = doubles.reduced_rig
 
     def counted(*arguments):

@@ -1,4 +1,4 @@
-"""The sidebar in every language: Blender shows the translations, and nothing is too long for it.
+"""The sidebar in every language: Blender shows the translations, also of what a bake says.
 
 Started by test_window.py inside a Blender with a window; the zip and the folder for pictures follow ``--``.
 """
@@ -11,18 +11,10 @@ import bpy
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.gui.driver import install_zip, play
-from tests.leg_scene import leg_with_target
+from tests.gui.walking import LANGUAGES, prepare_leg
 
 REASON = "Every frame of the last bake was in reach"
 RESULT = "{upper} to {lower}: {keys} keys on {curves} curves"
-LANGUAGES = ("de_DE", "fr_FR", "es", "ja_JP", "zh_HANS")
-
-
-def prepare():
-    bpy.data.batch_remove(list(bpy.data.objects))
-    rig, target = leg_with_target()
-    chain = rig.twobone.chains.add()
-    chain.name, chain.upper, chain.lower, chain.target, chain.plane = "Leg", "upper", "lower", target, "XZ"
 
 
 def refusal():
@@ -61,8 +53,9 @@ def bake_in_german(user):
     yield from user.click(region.x + 16, region.y + region.height - 12)
     yield from user.wait(10)
     yield from user.picture("german_bake")
+    print("was to be said: auf dem Ziel", flush=True)
 
 
 install_zip()
-prepare()
+prepare_leg()
 play(scenario)

@@ -55,9 +55,9 @@ def scenario(user):
     assert len(data.shown.path.frames) == FRAMES
     yield from user.picture("overlay")
 
-    versions = data.shown.picture_version, data.shown.path_version
+    versions = data.shown.picture_version, data.paths.version
     yield from user.wait(60)
-    assert (data.shown.picture_version, data.shown.path_version) == versions, "the overlay makes itself anew without a reason"
+    assert (data.shown.picture_version, data.paths.version) == versions, "the overlay makes itself anew without a reason"
     yield from changes(user, data)
     yield from unkeyed_stays(user, data)
 

@@ -161,10 +161,6 @@ def scenario(user):
     yield from user.look_from("RIGHT")
     yield from user.open_sidebar("Two-Bone IK")
     yield from user.wait(10)
-    places = {}
-    for button in dict.fromkeys(button for _, button, _ in (*ASKED, *TOLD)):
-        part = ICONS_IN_ROW if button == "chain_add(" else LEFT_IN_ROW if button == "live(" else PLACE_IN_ROW
-        places[button] = yield from user.find_button(f"bpy.ops.twobone.{button}", part)
     as_made = state()
     for put_wrong, button, words in (*ASKED, *TOLD):
         case = f"{button[:-1]}_{put_wrong.__name__}"
@@ -172,8 +168,11 @@ def scenario(user):
         bpy.ops.ed.undo_push(message=case)
         yield from user.wait(3)
         before = state()
+        # What is wrong may be said in the panel, which moves the buttons down.
+        part = ICONS_IN_ROW if button == "chain_add(" else LEFT_IN_ROW if button == "live(" else PLACE_IN_ROW
+        place = yield from user.find_button(f"bpy.ops.twobone.{button}", part)
         dialogs.clear()
-        yield from user.click(*places[button])
+        yield from user.click(*place)
         yield from user.wait(5)
         yield from user.picture(case)
         x, y = user.place

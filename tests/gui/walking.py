@@ -1,12 +1,23 @@
-"""The walk on which buttons are pressed: both legs are limbs, one of them with a target, in Pose Mode."""
+"""What scenarios begin with: a walk, or one leg with its target."""
 
 import bpy
 
+from tests.leg_scene import leg_with_target
 from tests.tasks.rigs.walker import Walk, build_walker
+
+LANGUAGES = ("de_DE", "fr_FR", "es", "ja_JP", "zh_HANS")
+
+
+def prepare_leg():
+    """Make a leg that is a chain with a target that moves."""
+    bpy.data.batch_remove(list(bpy.data.objects))
+    rig, target = leg_with_target()
+    chain = rig.twobone.chains.add()
+    chain.name, chain.upper, chain.lower, chain.target, chain.plane = "Leg", "upper", "lower", target, "XZ"
 
 
 def prepare_walk(frames):
-    """Make it in an empty file, at the first frame."""
+    """Make a walk at its first frame, in Pose Mode; both legs are chains, one of them with a target."""
     bpy.data.batch_remove(list(bpy.data.objects))
     rig, _ = build_walker(Walk(slide=0.02, frames=frames))
     for chain in rig.twobone.chains:

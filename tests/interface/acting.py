@@ -2,7 +2,7 @@
 
 import bpy
 
-from twobone_addon.pipeline.plan.completing import stored_values
+from twobone_addon.pipeline.plan.stored import stored_values
 
 
 def select_bones(rig, *names):

@@ -11,18 +11,7 @@ from tools.messages import HINDRANCE, returned_texts
 from twobone_addon.settings import OPTIONS
 from twobone_addon.settings.tasks import TABLES
 
-INTERFACE = Path(__file__).resolve().parents[2] / "twobone_addon" / "interface"
-RESULTS = [
-    INTERFACE.parent / f"{name}.py"
-    for name in (
-        "pipeline/report/reports",
-        "tasks/find_contacts/judge",
-        "tasks/plant/report/plant_report",
-        "tasks/plant/report/wording",
-        "tasks/give/target_report",
-        "tasks/find_limbs/limbs_report",
-    )
-]
+PACKAGE = Path(__file__).resolve().parents[2] / "twobone_addon"
 SHOWN_BY = {"label": "text", "operator": "text", "prop": "text", "column": "heading", "menu": "text", "prop_menu_enum": "text"}
 """Calls in drawing code that show the text given by this keyword."""
 
@@ -83,7 +72,9 @@ def _is_ours(cls):
 
 def _of_code():
     texts = set()
-    for path in (*sorted(INTERFACE.rglob("*.py")), *RESULTS):
+    for path in sorted(PACKAGE.rglob("*.py")):
+        if "command_line" in path.parts:  # Which is in English only.
+            continue
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call):
                 texts |= _of_call(node)

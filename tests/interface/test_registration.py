@@ -5,12 +5,13 @@ import pytest
 
 from tests.interface.shown_texts import own_properties
 from tests.tasks.scenes import LEG, add_empty, build_armature
+from twobone_addon.interface import watching
 from twobone_addon.interface.live import following as live
 from twobone_addon.interface.overlay import data as overlay_data
-from twobone_addon.interface.overlay import drawing as overlay_drawing
+from twobone_addon.interface.overlay import showing as overlay_showing
 
 APP_HANDLERS = [name for name in dir(bpy.app.handlers) if isinstance(getattr(bpy.app.handlers, name), list)]
-TIMERS = (live.key_when_let_go, live.look_again, overlay_data.make_path)
+TIMERS = (live.key_when_let_go, live.look_again, watching.catch_up)
 MENUS = ("VIEW3D_MT_pose", "VIEW3D_MT_pose_context_menu")
 
 
@@ -53,7 +54,8 @@ def test_fifty_times_on_and_off_adds_nothing(unregistered):
     assert traces() == before
 
 
-def test_fifty_times_on_and_off_in_the_middle_of_work_leaves_no_handler_and_no_timer(unregistered):
+def test_fifty_times_on_and_off_in_the_middle_of_work_leaves_no_handler_and_no_timer(unregistered, monkeypatch):
+    monkeypatch.setattr(watching, "timers_run", lambda: True)
     rig = build_armature(LEG)
     target = add_empty()
     before = traces()
@@ -65,10 +67,10 @@ def test_fifty_times_on_and_off_in_the_middle_of_work_leaves_no_handler_and_no_t
         bpy.ops.twobone.live(state="ON")
         overlay_data.update(bpy.context, rig)
         live.later(live.look_again)
-        assert bpy.app.timers.is_registered(overlay_data.make_path)
+        assert bpy.app.timers.is_registered(watching.catch_up)
         unregistered.unregister()
         assert not [timer for timer in TIMERS if bpy.app.timers.is_registered(timer)]
-        assert not overlay_drawing.handles
+        assert not overlay_showing.handles
     assert traces() == before
 
 

@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 import zipfile
 from datetime import date
 
@@ -32,7 +33,8 @@ def test_the_zip_holds_the_addon_its_manifest_and_licence_and_nothing_else(built
     names = zipfile.ZipFile(built_zip).namelist()
     outside = [name for name in names if not name.startswith("twobone_addon/")]
     assert sorted(outside) == ["LICENSE", "__init__.py", "blender_manifest.toml"]
-    assert all(name.endswith((".py", ".json")) for name in names if name.startswith("twobone_addon/"))
+    unknown = [name for name in names if name.startswith("twobone_addon/") and not name.endswith((".py", ".json"))]
+    assert unknown == ["twobone_addon/__init__.pyi", "twobone_addon/interface/help.html"]
     assert "twobone_addon/registration.py" in names
     assert len(names) == len(set(names))
 
@@ -79,9 +81,9 @@ def test_the_manifest_asks_to_use_files_says_why_and_asks_for_nothing_else(manif
     assert reason[-1].isalnum()
 
 
-def test_the_manifest_names_somebody_to_write_to_and_a_site(manifest):
+def test_the_manifest_names_somebody_to_write_to_and_no_site_that_does_not_exist(manifest):
     assert re.fullmatch(r"[^<>]+ <[^<>@\s]+@[^<>@\s]+>", manifest["maintainer"])
-    assert manifest["website"].startswith("https://")
+    assert "website" not in manifest, "who publishes names it: build_zip.py --website"
 
 
 @pytest.mark.parametrize("address", ["two-bone-ik@example.org", "me@mail.example.com", "me@somewhere.invalid", "root@localhost"])
@@ -91,7 +93,22 @@ def test_no_release_is_built_with_an_address_that_nobody_can_have(manifest, addr
 
 @pytest.mark.parametrize("address", ["someone@blender.org", "me@example.dev", "example.org@posteo.de"])
 def test_a_release_is_built_with_the_address_of_an_account(manifest, address):
-    assert not unfit_for_release(manifest | {"maintainer": f"Somebody <{address}>"})
+    somebody = manifest | {"maintainer": f"Somebody <{address}>"}
+    assert "--website" in unfit_for_release(somebody)
+    on_the_web = somebody | {"website": "https://somewhere.dev/two-bone-ik"}
+    assert "--copyright" in unfit_for_release(on_the_web)
+    assert not unfit_for_release(on_the_web | {"copyright": ["2026 Somebody"]})
+
+
+def test_who_publishes_is_named_in_the_zip(tmp_path):
+    who = ["--maintainer", "Somebody <someone@blender.org>", "--website", "https://somewhere.dev/two-bone-ik"]
+    who += ["--copyright", "2026 Somebody"]
+    command = [sys.executable, str(ROOT / "tools" / "build_zip.py"), str(tmp_path), "--release", *who]
+    subprocess.run(command, capture_output=True, text=True, check=True)
+    (path,) = tmp_path.glob("*.zip")
+    with zipfile.ZipFile(path) as archive:
+        found = tomllib.loads(archive.read("blender_manifest.toml").decode())
+    assert (found["maintainer"], found["website"], found["copyright"]) == (who[1], who[3], [who[5]])
 
 
 @pytest.mark.parametrize("arguments", [[], ["--release"]])

@@ -22,18 +22,20 @@ from tests.promises import measured, refused_calls
 from tests.promises.limits import on_a_leash
 from tests.promises.refused_calls import Call
 from tests.promises.tasks_under_test import TaskUnderTest
-from tests.promises.ways import Ended, command, is_finite, operator, ways_of
+from tests.promises.ways import Ended, command, is_finite, job, operator, typed, ways_of
 from tests.tasks.checks.file_dump import differences, dump_file
 from tests.tasks.checks.targets import curves_of
 from tools import make_docs
+from tools.make_stub import records_of
+from twobone_addon.calls import TABLE_OF
 from twobone_addon.command_line.command import main
 from twobone_addon.command_line.job import load_job
 from twobone_addon.command_line.outcomes import UsageError
 from twobone_addon.command_line.schemas import schema
 from twobone_addon.errors import TwoBoneError
-from twobone_addon.interface.running.progress import SkipCheckError
+from twobone_addon.pipeline.run import SkipCheckError
 from twobone_addon.scene.sampling import stepping
-from twobone_addon.settings.options import Kind, Option
+from twobone_addon.settings.options import Option, OptionKind
 
 SEED = 20_07
 
@@ -173,6 +175,19 @@ def a_dry_run_changes_nothing(task: TaskUnderTest, bench: Bench) -> None:
     assert differences(before, dump_file()) == []
 
 
+def a_dry_run_leaves_the_disk(task: TaskUnderTest, bench: Bench) -> None:
+    """With `--dry-run` no file that it would write is there afterwards, and none beside it."""
+    bench.open(task)
+    disk = bench.folder / f"disk of {task.name}"
+    disk.mkdir()
+    ends = {"picture": ".svg", "filepath": ".json"}
+    named = [option.name for option in task.options if option.kind is OptionKind.PATH and option.is_written]
+    files = {name: str(disk / f"new{ends[name]}") for name in named}
+    ended = command(task, {**files, "dry_run": True}, bench.folder)
+    assert ended.done, ended.said
+    assert list(disk.iterdir()) == []
+
+
 # What is on the way can be stopped.
 
 
@@ -207,6 +222,38 @@ def steps_of(task: TaskUnderTest, bench: Bench) -> int:
         ended = operator(task, frame_by_frame(task))
     assert ended.done, ended.said
     return count
+
+
+def no_block_is_long(task: TaskUnderTest, bench: Bench) -> None:
+    """Between two looks at the keyboard no more than a tenth of all frames are evaluated, or so few that it takes no time."""
+    blocks = [0]
+
+    def count(*_: Any) -> None:
+        blocks[-1] += 1
+
+    def drive(steps: Any) -> Any:
+        while True:
+            blocks.append(0)
+            try:
+                next(steps)
+            except StopIteration as end:
+                return end.value
+
+    bench.open(task)
+    bpy.app.handlers.frame_change_pre.append(count)
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            driven(patch, drive)
+            patch.setattr(stepping, "FIRST_STEP", 1)
+            ended = operator(task, {**frame_by_frame(task), **task.thorough})
+    finally:
+        bpy.app.handlers.frame_change_pre.remove(count)
+    assert ended.done, ended.said
+    assert max(blocks) <= max(0.1 * sum(blocks), FEW_FRAMES), f"{max(blocks)} of {sum(blocks)} frames in one block"
+
+
+FEW_FRAMES = 4
+"""Frames that are evaluated to put everything back where it was."""
 
 
 def escape(steps: Any) -> bool:
@@ -272,22 +319,22 @@ def says_what_has_no_effect(task: TaskUnderTest, bench: Bench) -> None:
 def unmet(task: TaskUnderTest, option: Option) -> dict[str, Any]:
     """What keeps an option from making a difference: the other one's default, or else its first value that does."""
     other = next(each for each in task.options if each.name == option.needs.setting)
-    last = "ALL" if other.kind is Kind.ACTIONS else not other.default
+    last = "ALL" if other.kind is OptionKind.ACTIONS else not other.default
     values = [other.default, *(choice.value for choice in other.choices), last]
     return {other.name: next(value for value in values if value not in option.needs.values)}
 
 
 def another(option: Option) -> Any:
     """A value that is right, and not the default."""
-    if option.kind is Kind.CHOICE:
+    if option.kind is OptionKind.CHOICE:
         return next(choice.value for choice in option.choices if choice.value != option.default)
-    if option.kind is Kind.SWITCH:
+    if option.kind is OptionKind.SWITCH:
         return not option.default
-    if option.kind is Kind.VECTOR:
+    if option.kind is OptionKind.VECTOR:
         return (0.0, 0.5, 0.0)
-    if option.kind is Kind.NUMBER:
+    if option.kind is OptionKind.NUMBER:
         return next(value for value in (option.default + 0.5, option.default - 0.5, 0.5) if is_allowed(option, value))
-    if option.kind is Kind.BONE:
+    if option.kind is OptionKind.BONE:
         return refused_calls.armature().data.bones[0].name
     return next(thing.name for thing in bpy.data.objects if thing.type != "ARMATURE" or len(bpy.data.objects) == 1)
 
@@ -351,6 +398,8 @@ def nearly_equal(before: dict[str, Any], after: dict[str, Any]) -> bool:
 
 
 def is_close(first: Any, second: Any) -> bool:
+    if isinstance(first, dict) and isinstance(second, dict):
+        return first.keys() == second.keys() and all(is_close(value, second[name]) for name, value in first.items())
     if isinstance(first, list | tuple) and isinstance(second, list | tuple):
         return len(first) == len(second) and all(map(is_close, first, second))
     if isinstance(first, float) and isinstance(second, float):
@@ -447,7 +496,7 @@ def again_changes_nothing(task: TaskUnderTest, bench: Bench) -> None:
 
 def draw(task: TaskUnderTest, chance: random.Random) -> dict[str, Any]:
     """Some settings at some values."""
-    kinds = {Kind.CHOICE, Kind.SWITCH, Kind.NUMBER}
+    kinds = {OptionKind.CHOICE, OptionKind.SWITCH, OptionKind.NUMBER}
     free = [option for option in task.options if option.kind in kinds and option.name not in task.call.keys() | RANGE]
     return {option.name: drawn_value(option, chance) for option in chance.sample(free, min(3, len(free)))}
 
@@ -457,9 +506,9 @@ RANGE = {"frame_range", "frame_start", "frame_end", "verify", "evaluation", "des
 
 
 def drawn_value(option: Option, chance: random.Random) -> Any:
-    if option.kind is Kind.CHOICE:
+    if option.kind is OptionKind.CHOICE:
         return chance.choice(option.choices).value
-    if option.kind is Kind.SWITCH:
+    if option.kind is OptionKind.SWITCH:
         return chance.random() < 0.5
     low, high = max(option.minimum, option.default - 1.0), min(option.maximum, option.default + 1.0)
     return round(chance.uniform(low, high), 3) if not option.above else round(chance.uniform(0.3 * high, high), 3)
@@ -475,6 +524,33 @@ def all_poses() -> np.ndarray:
         found.append([np.array(seen.matrix_world @ bone.matrix) for bone in seen.pose.bones])
     scene.frame_set(now)
     return np.array(found)
+
+
+def starts_from_edited_keys(task: TaskUnderTest, bench: Bench) -> None:
+    """After one of its keys was edited, a second run is done or refused in a sentence, and gives a report, by every way."""
+    wrong = []
+    for way, ask in ways_of(task).items():
+        bench.open(task)
+        before = {where(curve): len(curve.keyframe_points) for thing in bpy.data.objects for curve in curves_of(thing)}
+        ask(task, {}, bench.folder)
+        keyed = [
+            curve
+            for thing in bpy.data.objects
+            for curve in curves_of(thing)
+            if len(curve.keyframe_points) != before.get(where(curve))
+        ]
+        for curve in keyed:
+            curve.keyframe_points[len(curve.keyframe_points) // 2].co.y += 0.05
+            curve.update()
+        settle()
+        ended = ask(task, {}, bench.folder)
+        if "Traceback" in ended.said or (ended.done and not {"kind", "sentence", "notes"} <= (ended.report or {}).keys()):
+            wrong.append(f"{way}: {ended.said[-300:]}")
+    assert not wrong, "\n".join(wrong)
+
+
+def where(curve: bpy.types.FCurve) -> tuple[str, str, int]:
+    return curve.id_data.name, curve.data_path, curve.array_index
 
 
 def clear_gives_back(task: TaskUnderTest, bench: Bench) -> None:
@@ -539,6 +615,54 @@ def report_follows_its_schema(task: TaskUnderTest, bench: Bench) -> None:
     assert not passing, f"may be missing: {passing}"
 
 
+def defaults_act(task: TaskUnderTest, bench: Bench) -> None:
+    """Naming every default changes nothing: as an operator, as flags and as a job, it does what it does without them."""
+    bench.open(task)
+    properties = getattr(bpy.ops.twobone, task.name).get_rna_type().properties
+    vectors = {option.name for option in task.options if option.kind is OptionKind.VECTOR}
+    of_operator = {name: tuple(each.default_array) if name in vectors else each.default for name, each in properties.items()
+                   if name in {option.name for option in task.options}}  # fmt: skip
+    of_table = {option.name: option.default for option in task.options if option.default not in {"", None}}
+    for way, defaults in ((operator, of_operator), (command, of_table), (job, of_table)):
+        ended = []
+        for given in ({}, {name: value for name, value in defaults.items() if name not in task.call}):
+            bench.open(task)
+            done = way(task, given, bench.folder)
+            assert done.done, f"{way.__name__}, {len(given)} settings: {done.said}"
+            ended.append((told(done.report), dump_file()))
+        (report, file), (named_report, named_file) = ended
+        unequal = [f"{name}: {named_report.get(name)!s:.200} instead of {value!s:.200}" for name, value in report.items()
+                   if named_report.get(name) != value]  # fmt: skip
+        unequal += [path for path in changed(file, named_file) if not path.endswith((".report", "session_uid"))]
+        assert not unequal, f"{way.__name__}: {unequal[:5]}"
+
+
+def typed_call_is_as_the_operator(task: TaskUnderTest, bench: Bench) -> None:
+    """The same file and report, with nothing active."""
+    ended, vectors = [], [name for name, value in task.call.items() if isinstance(value, tuple)]
+    single = {name: tuple(np.float32(task.call[name]).tolist()) for name in vectors}
+    for way, given in ((operator, {}), (typed, single)):  # Blender keeps an operator's vectors in single precision.
+        bench.open(task)
+        done = way(task, given, bench.folder)
+        assert done.done, f"{way.__name__}: {done.said}"
+        ended.append((told(done.report), dump_file()))
+    assert done.record in {name.rpartition(".")[2] for name in records_of(TABLE_OF[task.name].task)}
+    (report, file), (typed_report, typed_file) = ended
+    assert [name for name in report if not is_close(typed_report.get(name), report[name])] == []
+    assert not [path for path in changed(file, typed_file) if not path.endswith((".report", "session_uid"))]
+
+
+UNEQUAL = {"seconds", "fingerprint"}
+"""Parts of a report that no two runs share."""
+
+
+def told(report: dict[str, Any]) -> Any:
+    """A report without what differs from run to run: seconds."""
+    if isinstance(report, dict):
+        return {key: told(value) for key, value in report.items() if key not in UNEQUAL}
+    return [told(value) for value in report] if isinstance(report, list) else report
+
+
 def every_way_has_every_option(task: TaskUnderTest, bench: Bench) -> None:
     """A property, a flag, a key and a line in the documentation for each option of the table."""
     bench.open(task)
@@ -551,7 +675,7 @@ def every_way_has_every_option(task: TaskUnderTest, bench: Bench) -> None:
     page = make_docs.options_page()
     lost += [f"line {name}" for name in names if f"| `{name}` |" not in page]
     for option in task.options:
-        value = list(option.default) if option.kind is Kind.VECTOR else option.default
+        value = list(option.default) if option.kind is OptionKind.VECTOR else option.default
         document = {"use": task.command, option.name: value, **task.job, **task.call}
         (bench.folder / "one.json").write_text(json.dumps(document), encoding="utf-8")
         try:
@@ -588,15 +712,20 @@ PROMISES: dict[str, Callable[[TaskUnderTest, Bench], None]] = {
     "linked data is refused": linked_changes_nothing,
     "stopping changes nothing": stops_without_a_trace,
     "a dry run changes nothing": a_dry_run_changes_nothing,
+    "a dry run leaves the disk": a_dry_run_leaves_the_disk,
+    "no block is long": no_block_is_long,
     "what has no effect is said": says_what_has_no_effect,
     "operator": is_an_operator_like_others,
     "one undo step": is_one_undo_step,
     "several actions": several_actions_are_as_one_by_one,
     "again changes nothing": again_changes_nothing,
+    "starts from edited keys": starts_from_edited_keys,
     "Clear gives back": clear_gives_back,
     "the report is so": reports_what_is_so,
     "the report has its parts": report_has_its_parts,
     "the report follows its schema": report_follows_its_schema,
+    "defaults act": defaults_act,
+    "the typed call is as the operator": typed_call_is_as_the_operator,
     "every way has every option": every_way_has_every_option,
     "the table has every property": table_has_every_property,
 }

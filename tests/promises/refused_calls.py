@@ -9,11 +9,11 @@ import bpy
 
 from tests.promises.tasks_under_test import TaskUnderTest
 from tests.tasks.checks.targets import curves_of
-from twobone_addon.settings.options import Kind, Option
+from twobone_addon.settings.options import Option, OptionKind
 
 NOBODY = "Nobody"
 HUGE = 1e30
-ALL_WAYS = frozenset({"operator", "command", "job"})
+ALL_WAYS = frozenset({"operator", "typed", "command", "job"})
 LONG = 5e6
 """Frames: ten days of them."""
 
@@ -43,9 +43,9 @@ def met(option: Option) -> dict[str, Any]:
 def unknown_names(task: TaskUnderTest) -> Iterator[Call]:
     """A name that means nothing in the file, for every setting that is a name, and for every text beside the table."""
     for option in task.options:
-        if option.kind in {Kind.OBJECT, Kind.BONE, Kind.NAME}:
+        if option.kind in {OptionKind.OBJECT, OptionKind.BONE, OptionKind.NAME, OptionKind.PATH}:
             # A chain's name is a flag of its own, which begins the settings of the next chain.
-            ways = ALL_WAYS if option.kind is not Kind.NAME else frozenset({"operator"})
+            ways = ALL_WAYS if option.kind is not OptionKind.NAME else frozenset({"operator"})
             yield Call(option.name, {**met(option), option.name: NOBODY}, ways=ways)
             if option.needs:
                 yield Call(f"{option.name}, not needed", {option.name: NOBODY}, may_be_done=True, needs_word=option.label)
@@ -56,9 +56,9 @@ def unknown_names(task: TaskUnderTest) -> Iterator[Call]:
 def no_numbers(task: TaskUnderTest) -> Iterator[Call]:
     """Every number that is none, too small or too large."""
     for option in task.options:
-        if option.kind is Kind.VECTOR:
+        if option.kind is OptionKind.VECTOR:
             yield Call(option.name, {**met(option), option.name: (0.0, math.nan, 0.0)})
-        if option.kind is not Kind.NUMBER:
+        if option.kind is not OptionKind.NUMBER:
             continue
         wrong = [math.nan, math.inf, -math.inf]
         if math.isfinite(option.minimum):
@@ -79,7 +79,7 @@ def is_limitless(option: Option, value: float) -> bool:
 def unknown_choices(task: TaskUnderTest) -> Iterator[Call]:
     """Every list of choices, asked for one that it does not have."""
     for option in task.options:
-        if option.kind is Kind.CHOICE:
+        if option.kind is OptionKind.CHOICE:
             yield Call(option.name, {**met(option), option.name: "NOTHING"})
     for name in own_properties(task, "ENUM"):
         yield Call(name, {name: "NOTHING"})
@@ -98,7 +98,7 @@ def ranges(task: TaskUnderTest) -> Iterator[Call]:
 def actions(task: TaskUnderTest) -> Iterator[Call]:
     """Names of actions that are not there, or that move nothing of the armature."""
     for option in task.options:
-        if option.kind is Kind.ACTIONS:
+        if option.kind is OptionKind.ACTIONS:
             for text in (NOBODY, f"{NOBODY};Nothing", ";", "Camera"):
                 yield Call(f"actions {text}", {option.name: text}, spoil=add_strange_action)
 
@@ -121,7 +121,7 @@ def nothing_there(_task: TaskUnderTest) -> Iterator[Call]:
     """Nothing to work on."""
     yield Call("empty file", spoil=lambda: bpy.ops.wm.read_factory_settings(use_empty=True))
     yield Call("no bones", may_be_done=True, changes_nothing=True, spoil=remove_bones)
-    yield Call("edit mode", ways=frozenset({"operator"}), spoil=lambda: bpy.ops.object.mode_set(mode="EDIT"))
+    yield Call("edit mode", ways=frozenset({"operator", "typed"}), spoil=lambda: bpy.ops.object.mode_set(mode="EDIT"))
 
 
 def own_properties(task: TaskUnderTest, kind: str) -> list[str]:

@@ -36,7 +36,13 @@ IN_PLANE = {"plane": "YZ", "plane_space": "ARMATURE", "bend": "POSITIVE"}
 ON_CONTROLS = {"target": "Rig", "target_bone": "Foot.L", "plane": "POLE", "pole": "Rig", "pole_bone": "PoleTarget.L"}
 
 OF_KEYS = frozenset({"Clear gives back", "held curves are refused"})
-OF_WRITERS = OF_KEYS | {"linked data is refused", "operator", "one undo step", "a dry run changes nothing"}
+OF_WRITERS = OF_KEYS | {
+    "starts from edited keys",
+    "linked data is refused",
+    "operator",
+    "one undo step",
+    "a dry run changes nothing",
+}
 
 
 @dataclass(frozen=True)
@@ -61,6 +67,8 @@ class TaskUnderTest:
     """Promises that it has nothing to keep by: what keys nothing has no keys to give back."""
     in_actions: "TaskUnderTest | None" = None
     """The same where it has several actions to go through, if that takes another file."""
+    thorough: dict[str, Any] = field(default_factory=dict)
+    """Settings with which it has more to do."""
     drawn: int = 4
     """How many settings are drawn by chance to see that a second run changes nothing."""
 
@@ -181,14 +189,16 @@ HOW: dict[str, dict[str, Any]] = {
     "switch": {"build": leg_with_controls, "call": {**LIMB, "tip": "foot", "to": "IK"}},
     "clear": {"build": baked_leg, "without": frozenset({"Clear gives back"})},
     "align": {"call": {**LIMB, **IN_PLANE}, "without": OF_KEYS},
-    "find_limbs": {"build": character, "call": {"armature": "Rig"}},
+    "find_limbs": {
+        "build": character, "call": {"armature": "Rig"}, "without": OF_KEYS, "thorough": {"targets": True},
+    },
     "import_contacts": {"build": walker_with_labels, "call": OF_FILE, "drawn": 0},
     "export_contacts": {
         "build": walker_with_contacts, "call": {**OF_FILE, "overwrite": True}, "without": OF_KEYS | {"one undo step"},
         "drawn": 0,
     },
     "nudge": {"build": keyed_leg, "call": {"armature": "Rig", "chain": "leg", "frame": 4.0, "offset": (0.02, 0.03, 0.05)}},
-    "plant": {"drawn": 2},
+    "plant": {"drawn": 2, "thorough": {"keep_targets": True}},
     "fit_root": {"build": walker_out_of_reach},
 }  # fmt: skip
 """What is told of a task: where it is not enough to name a leg, or a person who walks."""
@@ -196,13 +206,11 @@ HOW: dict[str, dict[str, Any]] = {
 
 def under_test(task: Task) -> TaskUnderTest:
     """A task with a file to do it in: what it is called, its options, and which promises are about it, tell it itself."""
-    table, how = task.TABLE, HOW.get(task.TABLE.task, {})
+    table, how = task.table, HOW.get(task.table.task, {})
     without = how.get("without", frozenset())
     if "actions" not in {option.name for option in table.own}:
         without |= {"several actions"}
-    if type(task).paths is Task.paths:
-        without |= OF_KEYS
-    if task.READS_ONLY:
+    if table.is_read_only:
         without |= OF_WRITERS | {"several actions"}
     build, call = (keyed_leg, LIMB) if table.of_chains else (walker, {"armature": "Walker"})
     usual = {"build": build, "call": call, "options": (*table.own, *table.of_chains), "command": table.command}
@@ -210,6 +218,6 @@ def under_test(task: Task) -> TaskUnderTest:
 
 
 TASKS = (
-    *map(under_test, all_tasks.TASKS),
-    TaskUnderTest("bake_all", keyed_leg, {}, BAKE.TABLE.own, "bake", ("--stored",), {"stored": True}),
+    *map(under_test, all_tasks.all_tasks()),
+    TaskUnderTest("bake_all", keyed_leg, {}, BAKE.table.own, "bake", ("--stored",), {"stored": True}),
 )

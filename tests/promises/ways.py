@@ -1,4 +1,4 @@
-"""The three ways to a task: its operator, its sub-command, and a job for that. Each runs on the file that is open."""
+"""The four ways to a task: its operator, the typed function, its sub-command, and a job for that; on the file that is open."""
 
 import io
 import json
@@ -10,6 +10,7 @@ from typing import Any
 
 import bpy
 
+import twobone_addon
 from tests.promises.tasks_under_test import TaskUnderTest
 from twobone_addon.command_line.command import main
 
@@ -22,6 +23,8 @@ class Ended:
     said: str
     """The sentence of a refusal; all that was said where it was done."""
     report: dict[str, Any] | None = None
+    record: str = ""
+    """What a function returned."""
 
 
 def operator(task: TaskUnderTest, given: dict[str, Any], folder: Any = None) -> Ended:
@@ -36,6 +39,24 @@ def operator(task: TaskUnderTest, given: dict[str, Any], folder: Any = None) -> 
     except (RuntimeError, TypeError) as error:
         return Ended(done=False, said=str(error).strip().removeprefix("Error: "))
     return Ended(ended == {"FINISHED"}, heard.getvalue(), json.loads(manager.twobone_report or "null"))
+
+
+def typed(task: TaskUnderTest, given: dict[str, Any], folder: Any = None) -> Ended:
+    """As a pipeline's own Python calls it: nothing is active."""
+    del folder
+    heard, layer = io.StringIO(), bpy.context.view_layer
+    usual = {"scope": "SCENE"} if task.name == "bake_all" else {}
+    active = layer.objects.active
+    if bpy.context.mode != "EDIT_ARMATURE":
+        layer.objects.active = None
+    try:
+        with redirect_stdout(heard):
+            report = getattr(twobone_addon, task.name)(**{**usual, **task.call, **given})
+    except (twobone_addon.TwoBoneError, TypeError) as error:
+        return Ended(done=False, said=str(error))
+    finally:
+        layer.objects.active = active
+    return Ended(done=True, said=heard.getvalue(), report=json.loads(report.to_json()), record=type(report).__name__)
 
 
 def command(task: TaskUnderTest, given: dict[str, Any], folder: Any) -> Ended:
@@ -81,8 +102,8 @@ def flags(given: dict[str, Any]) -> list[str]:
 
 def ways_of(task: TaskUnderTest) -> dict[str, Callable[..., Ended]]:
     """All ways to a task, by name."""
-    found = {"operator": operator, "command": command, "job": job}
-    return found if task.command else {"operator": operator}
+    found = {"operator": operator, "typed": typed, "command": command, "job": job}
+    return found if task.command else {"operator": operator, "typed": typed}
 
 
 def is_finite(report: Any) -> bool:

@@ -117,10 +117,8 @@ def test_a_contact_that_is_keyed_over_is_the_animators(walk):
     assert {frame for frame, _ in found if frame > flat} - {key.co[0] for key in keys}
 
 
-def test_a_take_in_which_not_every_change_needs_every_channel_is_planted(data_folder, empty_file):
-    take = data_folder / "motion" / "cmu_131_01_walk.bvh"
-    if not take.is_file():
-        pytest.skip(f"{take.name} is not there")
+def test_a_take_in_which_not_every_change_needs_every_channel_is_planted(data_folder, there, empty_file):
+    take = there(data_folder / "motion" / "cmu_131_01_walk.bvh")
     bpy.context.scene.render.fps = 120
     bpy.ops.import_anim.bvh(filepath=str(take), update_scene_duration=True)
     armature = bpy.context.object
@@ -142,19 +140,16 @@ def test_a_take_in_which_not_every_change_needs_every_channel_is_planted(data_fo
     assert stood > 200
 
 
-def imported(data_folder, clip):
+def imported(take):
     """A clip of a network whose feet skate."""
-    take = data_folder / "motion" / f"skate_{clip}_raw.bvh"
-    if not take.is_file():
-        pytest.skip(f"{take.name} is not there")
     bpy.context.scene.render.fps = 30
     bpy.ops.import_anim.bvh(filepath=str(take), update_scene_duration=True)
     return bpy.context.object
 
 
 @pytest.mark.parametrize("clip", ["comp_3d_1", "comp_video_1", "demo_3d_1"])
-def test_no_knee_snaps_where_feet_that_skate_are_planted(data_folder, empty_file, clip):
-    armature = imported(data_folder, clip)
+def test_no_knee_snaps_where_feet_that_skate_are_planted(data_folder, there, empty_file, clip):
+    armature = imported(there(data_folder / "motion" / f"skate_{clip}_raw.bvh"))
 
     def bends():
         found = []
@@ -170,10 +165,10 @@ def test_no_knee_snaps_where_feet_that_skate_are_planted(data_folder, empty_file
     assert np.all(bends() <= 1.5 * before)
 
 
-def test_of_the_low_frames_of_feet_that_skate_a_fifth_at_most_moves_along_when_they_are_planted(data_folder, empty_file):
+def test_of_the_low_frames_of_feet_that_skate_a_fifth_at_most_moves_along_when_they_are_planted(data_folder, there, empty_file):
     low = moving = 0
     for clip in ("comp_3d_1", "comp_video_1", "demo_3d_1", "demo_video_1"):
-        armature = imported(data_folder, clip)
+        armature = imported(there(data_folder / "motion" / f"skate_{clip}_raw.bvh"))
         assert bpy.ops.twobone.plant() == {"FINISHED"}
         bones = armature.data.bones
         for side in SIDES:
@@ -236,24 +231,22 @@ def test_of_a_generated_clip_with_its_own_labels_heels_come_up_before_hips_go_fa
 
 
 @pytest.mark.parametrize("row", ["truth noise0.3 120 turn", "truth noise0.4 120 side"])
-def test_knees_do_not_pay_for_feet_that_shake(data_folder, empty_file, row):
+def test_knees_do_not_pay_for_feet_that_shake(data_folder, there, empty_file, row):
     """Joints that shake turn a foot about the point that stands, and its ankle trembles; measured on evaluated bones."""
     from tests.benchmark.bench_planting import measured, truths
 
-    if not (data_folder.parent / "tools" / "feet_truth").is_dir():
-        pytest.skip("feet_truth is not there")
+    there(data_folder.parent / "tools" / "feet_truth")
     found = measured(dict(truths())[row](), {})
     assert found["far"] == 0
     assert found["knee"] <= 1.5
 
 
 @pytest.mark.parametrize("row", ["dance slide 24", "dance noise0.3 120"])
-def test_a_dance_is_planted_within_its_reach(data_folder, empty_file, row):
+def test_a_dance_is_planted_within_its_reach(data_folder, there, empty_file, row):
     """Side steps, a turn on a ball and hops, of which no contact swallows a step; measured on evaluated bones."""
     from tests.benchmark.bench_planting import dances, measured
 
-    if not (data_folder.parent / "tools" / "feet_truth").is_dir():
-        pytest.skip("feet_truth is not there")
+    there(data_folder.parent / "tools" / "feet_truth")
     found = measured(dict(dances())[row](), {})
     assert 0.01 < found["slide"] <= 0.05
     assert found["far"] == 0
@@ -261,10 +254,9 @@ def test_a_dance_is_planted_within_its_reach(data_folder, empty_file, row):
     assert found["F1"] >= 0.95
 
 
-def test_a_walk_that_stands_above_the_treads_of_its_mesh_keeps_its_contacts(data_folder, empty_file):
+def test_a_walk_that_stands_above_the_treads_of_its_mesh_keeps_its_contacts(data_folder, there, empty_file):
     """Heights over a mesh go up and down from tread to tread; the foot does not."""
     from tests.benchmark.bench_planting import beside, measured
 
-    if not (data_folder.parent / "tools" / "feet_truth").is_dir():
-        pytest.skip("feet_truth is not there")
+    there(data_folder.parent / "tools" / "feet_truth")
     assert measured(dict(beside())["beside +10%"](), {})["F1"] >= 0.95

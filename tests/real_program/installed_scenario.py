@@ -28,6 +28,7 @@ def main() -> None:
     install(archive)
     rig, target = leg_with_target()
     bake_and_measure(rig, target, "POSITIVE")
+    call_the_function(rig, target)
     disable()
     enable()
     bake_and_measure(rig, target, "NEGATIVE")
@@ -85,6 +86,18 @@ def bake_and_measure(rig, target, bend: str) -> None:
     miss = worst_miss(rig, target)
     expect(miss <= TIP_TOLERANCE, f"bend {bend}: the tip is {miss:.2e} away from the target")
     expect("{" in bpy.context.window_manager.twobone_report, "the bake left no report")
+
+
+def call_the_function(rig, target) -> None:
+    """As the pages say how a script imports it."""
+    from bl_ext.user_default.twobone import twobone_addon
+
+    rig.animation_data_clear()
+    bpy.context.view_layer.objects.active = None
+    named = {"armature": rig.name, "upper": "upper", "lower": "lower", "target": target.name}
+    report = twobone_addon.bake(**named, plane="XZ", frame_range="CUSTOM", frame_start=FIRST, frame_end=LAST)
+    expect(report.chains[0].frames == LAST - FIRST + 1, "the function reports other frames than it was asked for")
+    expect(worst_miss(rig, target) <= TIP_TOLERANCE, "the function bakes elsewhere")
 
 
 def expect(holds: bool, otherwise: str) -> None:  # noqa: FBT001 - reads as an assertion, which -O cannot remove

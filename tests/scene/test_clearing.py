@@ -126,7 +126,7 @@ def test_a_strip_goes_with_its_track_and_action(limb):
     actions = set(bpy.data.actions)
     bake(RIG, target=target.name, destination="NLA", **SETTINGS)
     assert clear(destination="NLA") == {"FINISHED"}
-    assert len(rig.animation_data.nla_tracks) == 0
+    assert rig.animation_data is None
     assert set(bpy.data.actions) == actions
 
 
@@ -156,3 +156,74 @@ def test_locked_curves_are_refused(limb):
     with pytest.raises(RuntimeError, match="is locked"):
         clear()
     assert len(curves_of(rig)) == 8
+
+
+POSES = {
+    "rotation_quaternion": ("QUATERNION", (0.5, 0.5, 0.5, 0.5)),
+    "rotation_axis_angle": ("AXIS_ANGLE", (0.7, 0.0, 0.6, 0.8)),
+    "rotation_euler": ("XYZ", (0.5, 0.1, 0.2)),
+}
+
+
+def posed(rig, channel):
+    for name in ("upper", "lower"):
+        bone = rig.pose.bones[name]
+        bone.rotation_mode, values = POSES[channel]
+        setattr(bone, channel, values)
+    bpy.context.view_layer.update()
+
+
+def poses(rig, channel):
+    bpy.context.scene.frame_set(3)
+    return [tuple(getattr(rig.pose.bones[name], channel)) for name in ("upper", "lower")]
+
+
+@pytest.mark.parametrize("destination", ["ACTION", "NEW_ACTION", "NLA"])
+@pytest.mark.parametrize("channel", POSES)
+@pytest.mark.parametrize("runs", [1, 2])
+def test_a_pose_without_keys_comes_back_from_every_destination(limb, destination, channel, runs):
+    rig, target = limb
+    posed(rig, channel)
+    before, file = poses(rig, channel), dump_file()
+    for _ in range(runs):
+        bake(RIG, target=target.name, destination=destination, **SETTINGS)
+    assert poses(rig, channel) != before
+    clear(destination=destination)
+    assert poses(rig, channel) == before
+    assert differences(file, dump_file()) == []
+
+
+def test_a_strip_gives_back_only_what_nothing_else_plays(limb):
+    rig, target = limb
+    posed(rig, "rotation_quaternion")
+    before = poses(rig, "rotation_quaternion")
+    bake(RIG, target=target.name, destination="NLA", **SETTINGS)
+    key_channel(rig.pose.bones["upper"], "rotation_quaternion", {1: (0, 1, 0, 0), 9: (0, 1, 0, 0)})
+    clear(destination="NLA")
+    assert poses(rig, "rotation_quaternion") == [(0, 1, 0, 0), before[1]]
+
+
+@pytest.mark.parametrize("first", ["ACTION", "NEW_ACTION"])
+def test_new_actions_made_again_and_again_all_go(limb, first):
+    _, target = limb
+    before = {(action.name, action.use_fake_user) for action in bpy.data.actions}
+    for destination in (first, "NEW_ACTION", "NEW_ACTION"):
+        bake(RIG, target=target.name, destination=destination, **SETTINGS)
+    clear(destination="NEW_ACTION")
+    assert {(action.name, action.use_fake_user) for action in bpy.data.actions} == before
+
+
+def test_a_new_action_in_which_somebody_has_keyed_stays(limb):
+    rig, target = limb
+    for _ in range(2):
+        bake(RIG, target=target.name, destination="NEW_ACTION", **SETTINGS)
+    now, first = rig.animation_data.action, next(action for action in bpy.data.actions if action.use_fake_user)
+    rig.animation_data.action = first
+    if hasattr(first, "slots"):
+        rig.animation_data.action_slot = first.slots[0]
+    curves_of(rig)[0].keyframe_points[3].co.y += 0.1
+    rig.animation_data.action = now
+    if hasattr(now, "slots"):
+        rig.animation_data.action_slot = now.slots[0]
+    clear(destination="NEW_ACTION")
+    assert first.use_fake_user

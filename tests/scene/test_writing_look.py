@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from tests.scene.movers import add_empty, curves_of
-from twobone_addon.scene.keys.tables import WIDTHS, read_keys
-from twobone_addon.scene.keys.writing import ChannelKeys, write_keys
+from twobone_addon.scene.keys.tables import WIDTHS, SmoothKeys, StraightKeys, read_keys
+from twobone_addon.scene.keys.writing import write_keys
 from twobone_addon.scene.versions import ensure_curve_bag
 
 FRAMES = np.arange(1.0, 40.0)
@@ -15,7 +15,7 @@ VALUES = np.sin(FRAMES / 5)
 
 def written(interpolation):
     thing = add_empty()
-    keys = ChannelKeys("location", 0, "Thing", FRAMES, VALUES, interpolation)
+    keys = StraightKeys("location", 0, "Thing", FRAMES, VALUES, interpolation)
     write_keys(ensure_curve_bag(thing), [keys], 1, 39)
     return curves_of(thing)[0]
 
@@ -46,7 +46,7 @@ def test_handles_stay_to_the_last_bit_where_they_are_broken_and_are_one_line_whe
     left = np.stack([FRAMES - 0.3, VALUES - 0.3 * slopes], axis=-1)
     right = np.stack([FRAMES + 0.3, VALUES + 0.3 * slopes + 1e-5 * broken], axis=-1)
     thing = add_empty()
-    keys = ChannelKeys("location", 0, "Thing", FRAMES, VALUES, "BEZIER", left, right, smooth=~broken)
+    keys = SmoothKeys("location", 0, "Thing", FRAMES, VALUES, left, right, smooth=~broken)
     write_keys(ensure_curve_bag(thing), [keys], 1, 39)
     fcurve = curves_of(thing)[0]
     kinds = ["FREE" if each else "ALIGNED" for each in broken]

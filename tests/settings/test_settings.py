@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from twobone_addon.errors import SettingError
 from twobone_addon.settings import OPTIONS, BakeSettings
-from twobone_addon.settings.options import Kind
+from twobone_addon.settings.options import OptionKind
 
-NUMBERS = [option for option in OPTIONS if option.kind is Kind.NUMBER]
-CHOICES = [option for option in OPTIONS if option.kind is Kind.CHOICE]
-TEXTS = [option for option in OPTIONS if option.kind in {Kind.OBJECT, Kind.BONE}]
-SWITCHES = [option for option in OPTIONS if option.kind is Kind.SWITCH]
+NUMBERS = [option for option in OPTIONS if option.kind is OptionKind.NUMBER]
+CHOICES = [option for option in OPTIONS if option.kind is OptionKind.CHOICE]
+TEXTS = [option for option in OPTIONS if option.kind in {OptionKind.OBJECT, OptionKind.BONE}]
+SWITCHES = [option for option in OPTIONS if option.kind is OptionKind.SWITCH]
 
 name = lambda option: option.name  # noqa: E731 - the ids of four parametrised tests
 
@@ -109,5 +109,5 @@ def test_every_option_says_what_it_is_as_blenders_own_do(option):
     assert option.text[0].isupper()
     assert not option.text.endswith(".")
     assert getattr(BakeSettings(), option.name) == option.default
-    if option.kind is Kind.CHOICE:
+    if option.kind is OptionKind.CHOICE:
         assert option.default in {choice.value for choice in option.choices}

@@ -12,7 +12,7 @@ from twobone_addon.settings.options import without_effect
         ({"softness": 0.5}, "Softness has no effect: Reach is Clamp, not Soften or Stretch."),
         ({"tolerance": 0.5}, "Tolerance has no effect: Keys is Every Frame, not Reduce."),
         ({"upper_min": -0.1}, "Upper Minimum has no effect: Joint Limits is off, not on."),
-        ({"pole": "Pole"}, "Pole has no effect: Plane is YZ (Right), not Pole."),
+        ({"pole": "Pole"}, "Pole has no effect: Plane is Automatic, not Pole."),
         ({"frame_end": 9.0}, "End has no effect: Frame Range is Scene, not Custom."),
         ({"keys": "TARGET_KEYS", "step": 3.0}, "Step has no effect: Keys is Target's Keys, not Every Frame or Reduce."),
         ({"reach": "SOFTEN"}, "Reach Soften has no effect: Softness and Softness Near are both 0."),

@@ -111,8 +111,15 @@ def refusal(limb=None, **settings):
     try:
         bpy.ops.twobone.bake(**{**names, **settings})
     except RuntimeError as error:
-        return str(error).removeprefix("Error: ").strip()
+        return sentence_of(error)
     raise AssertionError("the bake was not refused")
+
+
+def sentence_of(error):
+    """The sentence of a refusal; a traceback is none."""
+    if "Traceback" in str(error):
+        raise AssertionError(str(error)) from error
+    return str(error).removeprefix("Error: ").strip()
 
 
 @contextlib.contextmanager

@@ -9,15 +9,16 @@ from functools import partial
 from typing import Any
 
 from ..settings import OPTIONS
-from ..settings.options import Group, Kind, Option, as_meant, check
+from ..settings.options import Group, Option, OptionKind, as_meant, check
 
 METAVARS = {
-    Kind.OBJECT: "OBJECT",
-    Kind.BONE: "BONE",
-    Kind.NAME: "NAME",
-    Kind.ACTIONS: "ACTIVE|ALL|NAMES",
-    Kind.NUMBER: "NUMBER",
-    Kind.VECTOR: ("X", "Y", "Z"),
+    OptionKind.OBJECT: "OBJECT",
+    OptionKind.BONE: "BONE",
+    OptionKind.NAME: "NAME",
+    OptionKind.PATH: "FILE",
+    OptionKind.ACTIONS: "ACTIVE|ALL|NAMES",
+    OptionKind.NUMBER: "NUMBER",
+    OptionKind.VECTOR: ("X", "Y", "Z"),
 }
 UNITS = {"LENGTH": "scene units", "ANGLE": "radians", "FRAMES": "frames", "FACTOR": "fraction"}
 
@@ -50,8 +51,22 @@ def add_option_flags(parser: argparse.ArgumentParser, options: Sequence[Option],
         block = parser.add_argument_group(f"{group.value} settings, as on the operator (angles in radians)")
         for option in options:
             if option.group is group:
-                action: Any = partial(_IntoGroup, option=option, once=once)
-                block.add_argument(*_flags(option), action=action, dest=option.name, help=_help(option), **_keywords(option))
+                keywords: dict[str, Any] = {"dest": option.name, "default": argparse.SUPPRESS, "help": _help(option)}
+                keywords["action"] = partial(_IntoGroup, option=option, once=once)
+                names = [flag(option.name)]
+                if option.kind is OptionKind.SWITCH:
+                    names.append(flag(f"no_{option.name}"))
+                    keywords["nargs"] = 0
+                elif option.kind is OptionKind.CHOICE:
+                    values = [choice.value for choice in option.choices]
+                    keywords |= {"type": str.upper, "choices": values, "metavar": "|".join(values)}
+                else:
+                    keywords["metavar"] = METAVARS[option.kind]
+                if option.kind in {OptionKind.NUMBER, OptionKind.VECTOR}:
+                    keywords["type"] = float
+                if option.kind is OptionKind.VECTOR:
+                    keywords["nargs"] = len(METAVARS[option.kind])
+                block.add_argument(*names, **keywords)
 
 
 def flag(name: str) -> str:
@@ -71,7 +86,7 @@ class _IntoGroup(argparse.Action):
 
     def __call__(self, _parser: object, namespace: argparse.Namespace, values: Any, flag: str | None = None) -> None:
         option = self.option
-        value = not str(flag).startswith("--no-") if option.kind is Kind.SWITCH else as_meant(option, values)
+        value = not str(flag).startswith("--no-") if option.kind is OptionKind.SWITCH else as_meant(option, values)
         check(option, value)
         if self.once and getattr(namespace, "once", None) is None:
             namespace.once = {}
@@ -85,26 +100,11 @@ def _groups(namespace: argparse.Namespace) -> list[ChainGroup]:
     return namespace.groups
 
 
-def _flags(option: Option) -> Sequence[str]:
-    return [flag(option.name), flag(f"no_{option.name}")] if option.kind is Kind.SWITCH else [flag(option.name)]
-
-
-def _keywords(option: Option) -> dict[str, Any]:
-    """Return the keyword arguments of `add_argument` for the option's kind of value."""
-    if option.kind is Kind.SWITCH:
-        return {"nargs": 0, "default": argparse.SUPPRESS}
-    if option.kind is Kind.CHOICE:
-        values = [choice.value for choice in option.choices]
-        return {"type": str.upper, "choices": values, "metavar": "|".join(values), "default": argparse.SUPPRESS}
-    keywords: dict[str, Any] = {"metavar": METAVARS[option.kind], "default": argparse.SUPPRESS}
-    if option.kind is Kind.VECTOR:
-        keywords["nargs"] = len(METAVARS[option.kind])
-    return keywords | {"type": float} if option.kind in {Kind.NUMBER, Kind.VECTOR} else keywords
-
-
 def _help(option: Option) -> str:
     """Return the tooltip's text with unit and default; `%` is doubled because argparse formats the text."""
     unit = f" ({UNITS[option.unit]})" if option.unit in UNITS else ""
-    default = {True: "on", False: "off"}.get(option.default, option.default) if option.kind is Kind.SWITCH else option.default
+    default = (
+        {True: "on", False: "off"}.get(option.default, option.default) if option.kind is OptionKind.SWITCH else option.default
+    )
     ending = f"; default {default}" if default not in {"", None} else ""
     return f"{option.text}{unit}{ending}".replace("%", "%%")

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ..errors import SettingError
 from ..pipeline.report.reports import FORMAT
+from ..records import replace
+from ..settings import BakeSettings
 from ..settings.options import shown
 from .flags import ChainGroup
 from .job_values import (
+    OF_COMMAND,
     ONCE,
     ONLY_FOR,
     TAKEN,
@@ -22,7 +25,6 @@ from .job_values import (
     once_options,
     options_for,
     read_job_data,
-    refuse_contradicting,
 )
 from .outcomes import UsageError
 
@@ -99,7 +101,7 @@ def load_job(path: Path, use: str = "") -> Job:
     own_use = JobValues(path).choice({"use": use or USES[0]} | dict(data), "use", USES)
     if use not in {"", own_use} and not {use, own_use} <= WITH_CHAINS:
         raise JobValues(path).wrong("use", "is {found}, but this command expects {use}", found=shown(own_use), use=shown(use))
-    return _Reader(path, JobValues(path, own_use)).job(data)
+    return _Reader(path, own_use).job(data)
 
 
 def job_for(job: Job, tables: list[ShotTable]) -> Job:
@@ -121,33 +123,31 @@ def job_text(job: Job) -> str:
     return json.dumps({"version": FORMAT, **keys, **job.once, **job.shared, **chains}, indent=2)
 
 
-@dataclass(frozen=True, slots=True)
-class _Reader:
+class _Reader(JobValues):
     """Builds a `Job` from the data of a job file; its methods raise `UsageError`."""
 
-    path: Path
-    values: JobValues
-
     def job(self, data: Mapping[str, Any]) -> Job:
-        self._refuse_other_version(data)
-        values = self.values
+        version = data.get("version", FORMAT)
+        if version != FORMAT or isinstance(version, bool):
+            what = "is {version}. This add-on reads jobs of version {known}"
+            raise self.wrong("version", what, version=shown(version), known=FORMAT)
         shots, tables = self._shots(data)
         once, shared = self._once(data)
         job = Job(
             path=self.path,
-            use=values.use,
+            use=self.use,
             shots=shots,
             tables=tables,
-            output=values.place(values.text(data, "output"), "output"),
-            in_place=values.switch(data, "in_place"),
-            scene=values.text(data, "scene"),
-            stored=values.switch(data, "stored"),
-            strict=values.switch(data, "strict"),
-            strict_settings=values.switch(data, "strict_settings", default=values.use in WITH_CHAINS),
-            allow_incomplete=values.switch(data, "allow_incomplete"),
-            max_error=values.distance(data, "max_error"),
+            output=self.place(self.text(data, "output"), "output"),
+            in_place=self.switch(data, "in_place"),
+            scene=self.text(data, "scene"),
+            stored=self.switch(data, "stored"),
+            strict=self.switch(data, "strict"),
+            strict_settings=self.switch(data, "strict_settings", default=True),
+            allow_incomplete=self.switch(data, "allow_incomplete"),
+            max_error=self.distance(data, "max_error"),
             once=once,
-            shared=values.settings(shared, "", OWN_KEYS | once_options(self.values.use).keys()),
+            shared=self.settings(shared, "", OWN_KEYS | once_options(self.use).keys()),
             chains=self._chains(data, ""),
         )
         self._refuse_contradictions(job)
@@ -155,15 +155,15 @@ class _Reader:
 
     def _once(self, data: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the checked job-wide settings, and the remaining, unchecked settings of the chains or the armature."""
-        use, values = self.values.use, self.values
+        use = self.use
         accepted = {**once_options(use)} | {name: ONCE[name] for name, uses in TAKEN.items() if use in uses and name in ONCE}
         settings = {key: value for key, value in data.items() if key not in OWN_KEYS}
         for key in settings.keys() & ONLY_FOR.keys() - accepted.keys() - options_for(use).keys():
             if settings.pop(key):
-                raise values.wrong(key, 'is not valid for use = "{use}". Remove it, or correct "use"', use=use)
+                raise self.wrong(key, 'is not valid for use = "{use}". Remove it, or correct "use"', use=use)
         once = {key: settings.pop(key) for key in settings.keys() & accepted.keys()}
         given = {key: value for key, value in once.items() if value != ""}  # An empty text counts as not given.
-        return values.settings(given, "", OWN_KEYS, accepted), settings
+        return self.settings(given, "", OWN_KEYS, accepted), settings
 
     def _shots(self, data: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[ShotTable, ...]]:
         """Return the files or patterns of all shots, and those entries that are tables."""
@@ -172,77 +172,72 @@ class _Reader:
             (isinstance(entry, str) and entry) or isinstance(entry, dict) for entry in entries
         ):
             what = 'is {found}. Use a list of texts, such as ["shots/*.blend"], or of tables with "file"'
-            raise self.values.wrong("shots", what, found=shown(entries))
+            raise self.wrong("shots", what, found=shown(entries))
         files, tables = [], []
         for number, entry in enumerate(entries):
             if isinstance(entry, dict):
                 tables.append(self._shot(entry, f"shots[{number}]"))
-            files.append(tables[-1].file if isinstance(entry, dict) else self.values.place(entry, "shots"))
+            files.append(tables[-1].file if isinstance(entry, dict) else self.place(entry, "shots"))
         return tuple(files), tuple(tables)
 
     def _shot(self, entry: Mapping[str, Any], where: str) -> ShotTable:
-        values = self.values
-        file = values.text(entry, "file")
+        file = self.text(entry, "file")
         if not file:
-            raise values.wrong(f"{where}.file", 'is missing. Name a file or a pattern, such as "shots/*.blend"')
+            raise self.wrong(f"{where}.file", 'is missing. Name a file or a pattern, such as "shots/*.blend"')
         settings = {key: value for key, value in entry.items() if key not in SHOT_KEYS}
         return ShotTable(
-            file=values.place(file, f"{where}.file"),
-            output=values.place(values.text(entry, "output"), f"{where}.output"),
-            scene=values.text(entry, "scene"),
-            shared=values.settings(settings, f"{where}.", SHOT_KEYS),
+            file=self.place(file, f"{where}.file"),
+            output=self.place(self.text(entry, "output"), f"{where}.output"),
+            scene=self.text(entry, "scene"),
+            shared=self.settings(settings, f"{where}.", SHOT_KEYS),
             chains=self._chains(entry, f"{where}."),
             own=self._overrides(entry, where),
         )
 
     def _overrides(self, entry: Mapping[str, Any], where: str) -> dict[str, Any]:
         """Return the checked values of the keys in `OWN_OF_SHOT` that a shot's table has."""
-        values = self.values
-        found: dict[str, Any] = {key: values.switch(entry, key) for key in ("strict", "allow_incomplete") if key in entry}
+        found: dict[str, Any] = {key: self.switch(entry, key) for key in ("strict", "allow_incomplete") if key in entry}
         if "max_error" in entry:
-            found["max_error"] = values.distance(entry, "max_error")
+            found["max_error"] = self.distance(entry, "max_error")
         if "use" in entry:
-            found["use"] = values.choice(entry, "use", USES)
-            if found["use"] != values.use and not {found["use"], values.use} <= WITH_CHAINS:
-                raise values.wrong(
+            found["use"] = self.choice(entry, "use", USES)
+            if found["use"] != self.use and not {found["use"], self.use} <= WITH_CHAINS:
+                raise self.wrong(
                     f"{where}.use", "is {use}, with other settings than the job's. Use two jobs", use=shown(found["use"])
                 )
         return found
 
     def _chains(self, data: Mapping[str, Any], prefix: str) -> tuple[ChainGroup, ...]:
-        tables = self.values.tables(data, "chains")
-        return tuple(self._chain(entry, f"{prefix}chains[{number}]") for number, entry in enumerate(tables))
-
-    def _chain(self, entry: Mapping[str, Any], where: str) -> ChainGroup:
-        label = entry.get(LABEL, "")
-        if not isinstance(label, str):
-            raise self.values.wrong(f"{where}.{LABEL}", "is {label}. Use a string", label=shown(label))
-        settings = {key: value for key, value in entry.items() if key != LABEL}
-        return ChainGroup(label, self.values.settings(settings, f"{where}.", {LABEL}))
-
-    def _refuse_other_version(self, data: Mapping[str, Any]) -> None:
-        version = data.get("version", FORMAT)
-        if version != FORMAT or isinstance(version, bool):
-            raise self.values.wrong(
-                "version", "is {version}. This add-on reads jobs of version {known}", version=shown(version), known=FORMAT
-            )
+        chains = []
+        for number, entry in enumerate(self.tables(data, "chains")):
+            where, label = f"{prefix}chains[{number}]", entry.get(LABEL, "")
+            if not isinstance(label, str):
+                raise self.wrong(f"{where}.{LABEL}", "is {label}. Use a string", label=shown(label))
+            settings = {key: value for key, value in entry.items() if key != LABEL}
+            chains.append(ChainGroup(label, self.settings(settings, f"{where}.", {LABEL})))
+        return tuple(chains)
 
     def _refuse_contradictions(self, job: Job) -> None:
         """Raise `UsageError` for keys that exclude each other, and for settings that contradict each other."""
         if job.stored and (job.chains or any(table.chains for table in job.tables)):
-            raise self.values.wrong("stored", 'cannot be combined with "chains". Keep one of them')
+            raise self.wrong("stored", 'cannot be combined with "chains". Keep one of them')
         if job.output and job.in_place:
-            raise self.values.wrong("in_place", 'cannot be combined with "output". Keep one of them')
+            raise self.wrong("in_place", 'cannot be combined with "output". Keep one of them')
         is_there = {"stored": job.stored, "chains": job.chains or any(table.chains for table in job.tables)}
         for key in [key for key in is_there if is_there[key] and job.use not in WITH_CHAINS]:
-            raise self.values.wrong(key, 'is not valid for use = "{use}". Remove it, or correct "use"', use=job.use)
+            raise self.wrong(key, 'is not valid for use = "{use}". Remove it, or correct "use"', use=job.use)
         for where, variant in (("", job), *((f' for "{table.file}"', job_for(job, [table])) for table in job.tables)):
             for number, group in enumerate(variant.chains or (ChainGroup(""),)):
                 place = f', key "chains[{number}]"{where}' if variant.chains else where
-                self._refuse_settings({**variant.shared, **group.values}, place)
-
-    def _refuse_settings(self, values: Mapping[str, Any], place: str) -> None:
-        try:
-            refuse_contradicting(self.values.use, values)
-        except SettingError as error:
-            raise UsageError('Job "{path}"{place}: {reason}', path=self.path, place=place, reason=error.sentence) from error
+                values = {**variant.shared, **group.values}
+                if {"frame_start", "frame_end"} <= values.keys():  # Both frames together imply a custom range.
+                    values = {"frame_range": "CUSTOM", **values}
+                try:
+                    if self.use in WITH_CHAINS:
+                        BakeSettings(**values)
+                    elif self.use in OF_COMMAND:
+                        OF_COMMAND[self.use].settings(**values)
+                except SettingError as error:
+                    raise UsageError(
+                        'Job "{path}"{place}: {reason}', path=self.path, place=place, reason=error.sentence
+                    ) from error

@@ -3,58 +3,44 @@
 from __future__ import annotations
 
 import difflib
-import json
 import os
 import re
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..errors import SettingError
+from ..errors import FileError, SettingError
+from ..files import followed, read_table
 from ..said import Value
-from ..settings import OPTION, BakeSettings
-from ..settings.options import Option, as_meant, check, is_finite, shown
-from ..tasks.all_tasks import TASKS
+from ..settings import OPTION
+from ..settings.options import Option, OptionKind, as_meant, check, is_finite, shown
+from ..settings.tasks import TABLES
 from .outcomes import UsageError
 
 
 def read_job_data(path: Path) -> dict[str, Any]:
     """Return the file's top-level table; raises `UsageError` naming the file and, if known, the line."""
-    try:
-        raw = path.read_bytes()
-    except OSError as error:
-        raise UsageError(
-            'Job "{path}" cannot be read ({reason}). Name a job file that exists.', path=path, reason=str(error.strerror)
-        ) from error
-    text = _decoded(path, raw)
-    suffix = path.suffix.lower()
-    if suffix == ".toml":
-        data: Any = _toml(path, text)
-    elif suffix == ".json":
-        data = _json(path, text)
-    else:
+    if path.suffix.lower() not in {".toml", ".json"}:
         raise UsageError('Job "{path}" is neither .toml nor .json. Use TOML or JSON and the matching file extension.', path=path)
+    try:
+        data = read_table(path)
+    except FileError as error:
+        raise UsageError("Job {reason}", reason=error.sentence) from error
     if not isinstance(data, dict):
         raise UsageError('Job "{path}" is not a table of keys and values. Put its contents between "{{" and "}}".', path=path)
-    _refuse_unusable_texts(path, data)
-    return data
-
-
-def _refuse_unusable_texts(path: Path, data: dict[str, Any]) -> None:
-    """Raise `UsageError` for texts that neither a file nor a datablock can have as its name."""
     for text in _texts(data):
         if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
             what = "a NUL character" if "\0" in text else "half a character (a lone surrogate)"
             raise UsageError(
                 'Job "{path}": the text {text} holds {what}. Write it without.', path=path, text=shown(text), what=what
             )
+    return data
 
 
 def _texts(data: object) -> Iterator[str]:
-    """Yield every text in the data, including keys; recursion is safe, since the parsers have refused deeply nested data."""
+    """Yield every text in the data, including keys."""
     if isinstance(data, str):
         yield data
     elif isinstance(data, dict):
@@ -66,70 +52,10 @@ def _texts(data: object) -> Iterator[str]:
             yield from _texts(value)
 
 
-def _decoded(path: Path, raw: bytes) -> str:
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
-        raise UsageError('Job "{path}", line {line}: not UTF-8 text. Save the file in UTF-8.', path=path, line=line) from error
-
-
-def _toml(path: Path, text: str) -> dict[str, Any]:
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError('Job "{path}" is not TOML: {reason}. Correct that place.', path=path, reason=str(error)) from error
-    except RecursionError as error:
-        raise _too_deep(path) from error
-    except ValueError as error:
-        raise _too_long(path) from error
-
-
-def _json(path: Path, text: str) -> Any:
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        made: dict[str, Any] = {}
-        for name, value in pairs:
-            if name in made:
-                raise UsageError(
-                    'Job "{path}" has the key {key} twice in one place. Remove one of them.', path=path, key=shown(name)
-                )
-            made[name] = value
-        return made
-
-    def no_constant(name: str) -> None:
-        raise UsageError(
-            'Job "{path}" holds {name}, which is not a valid JSON number. Use a finite number.', path=path, name=name
-        )
-
-    try:
-        return json.loads(text, object_pairs_hook=unique, parse_constant=no_constant)
-    except json.JSONDecodeError as error:
-        raise UsageError(
-            'Job "{path}", line {line}, column {column}: not JSON ({reason}). Correct that place.',
-            path=path,
-            line=error.lineno,
-            column=error.colno,
-            reason=error.msg,
-        ) from error
-    except RecursionError as error:
-        raise _too_deep(path) from error
-    except ValueError as error:
-        raise _too_long(path) from error
-
-
-def _too_deep(path: Path) -> UsageError:
-    return UsageError('Job "{path}" is nested too deeply. A job has at most a list of tables.', path=path)
-
-
-def _too_long(path: Path) -> UsageError:
-    """Return the error for integers longer than Python's limit of some thousand digits."""
-    return UsageError('Job "{path}" holds a number of thousands of digits. Use a number that fits.', path=path)
-
-
-OF_COMMAND = {task.TABLE.command: task.TABLE for task in TASKS}
+OF_COMMAND = {table.command: table for table in TABLES.values()}
 """The option table of each task, by command."""
 
-READS_ONLY = ("report", "chains", *(task.TABLE.command for task in TASKS if task.READS_ONLY))
+READS_ONLY = ("report", "chains", *(table.command for table in TABLES.values() if table.is_read_only))
 """Uses that never save the shot."""
 
 USES = tuple(dict.fromkeys((*OF_COMMAND, *READS_ONLY)))
@@ -162,16 +88,6 @@ ONCE: dict[str, Option] = {name: option for use in USES for name, option in once
 
 ONLY_FOR = {name: {use for use in USES if name in {**once_options(use), **options_for(use)}} for name in [*ONCE, "targets"]}
 """Settings that only some uses have, and those uses."""
-
-
-def refuse_contradicting(use: str, values: Mapping[str, Any]) -> None:
-    """Raise `SettingError` for settings that contradict each other."""
-    if {"frame_start", "frame_end"} <= values.keys():  # Both frames together imply a custom range.
-        values = {"frame_range": "CUSTOM", **values}
-    if use not in WITH_CHAINS and use not in OF_COMMAND:
-        return
-    record: Callable[..., object] = BakeSettings if use in WITH_CHAINS else OF_COMMAND[use].settings
-    record(**values)
 
 
 VARIABLE = re.compile(r"\$\{?\w+\}?")
@@ -212,11 +128,11 @@ class JobValues:
             option = options.get(key)
             if option is None:
                 near = difflib.get_close_matches(key, [*options, *lists, *also], n=1)
-                unknown = f"{prefix}{_shortened(key)}"
+                unknown = prefix + (key if len(key) <= LONGEST_KEY else f"{key[:LONGEST_KEY]}...")
                 if near:
                     raise self.wrong(unknown, 'is unknown. Did you mean "{near}"?', near=near[0])
                 raise self.wrong(unknown, "is unknown. Remove it, or see the list of settings")
-            checked[key] = as_meant(option, value)
+            checked[key] = self.beside(value, f"{prefix}{key}") if option.kind is OptionKind.PATH else as_meant(option, value)
             try:
                 check(option, checked[key])
             except SettingError as error:
@@ -227,7 +143,8 @@ class JobValues:
 
     def pairs(self, value: Any, key: str) -> tuple[tuple[float, float], ...]:
         """Return the smallest and largest angle of each joint, in radians."""
-        if not isinstance(value, list) or not all(_is_pair(pair) for pair in value):
+        is_list = isinstance(value, list) and all(isinstance(pair, list) and len(pair) == 2 for pair in value)  # noqa: PLR2004
+        if not is_list or not all(_is_finite(number) for pair in value for number in pair):
             raise self.wrong(
                 key, "is {value}. Use one pair of angles in radians for each joint, such as [[-1.0, 1.0]]", value=shown(value)
             )
@@ -252,6 +169,12 @@ class JobValues:
                 variable=unknown[0],
             )
         return "$".join(expanded)
+
+    def beside(self, value: Any, key: str) -> Any:
+        """Return the path of a file that a setting names, from the job file's folder; `//` still means the shot's."""
+        if not isinstance(value, str) or not value or value.startswith("//"):
+            return value
+        return str(followed(self.path).parent / self.place(value, key))
 
     def switch(self, data: Mapping[str, Any], key: str, *, default: bool = False) -> bool:
         """Return a boolean; `default` if the key is missing."""
@@ -289,14 +212,5 @@ class JobValues:
         return UsageError(f'Job "{{path}}": the key "{{key}}" {what}{ending}', path=self.path, key=key, **values)
 
 
-def _shortened(key: str) -> str:
-    """Return the key shortened for use in a message."""
-    return key if len(key) <= LONGEST_KEY else f"{key[:LONGEST_KEY]}..."
-
-
 def _is_finite(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and is_finite(value)
-
-
-def _is_pair(value: object) -> bool:
-    return isinstance(value, list) and len(value) == 2 and all(_is_finite(number) for number in value)  # noqa: PLR2004

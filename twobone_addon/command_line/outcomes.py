@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -50,35 +49,5 @@ class UsageError(TwoBoneError):
     """Invalid flags or an invalid job file."""
 
 
-class FileError(TwoBoneError):
-    """A file that cannot be opened, read or written."""
-
-
-class AgainError(FileError):
-    """A temporary obstacle, so that a retry may succeed: another run writes the same file, or the disk is full."""
-
-
 class StoppedError(TwoBoneError):
     """Stopped by the user or the system (Ctrl-C, SIGTERM)."""
-
-
-FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}
-NO_RIGHT = {errno.EACCES, errno.EPERM}
-
-
-def refused_by_system(path: Path, done: str, error: OSError) -> FileError:
-    """Return the error for a path that could not be `done` (a participle such as "written" or "made"), with a remedy."""
-    values = {"path": str(path), "done": done, "reason": error.strerror or str(error)}
-    if error.errno in FULL:
-        return AgainError('"{path}" cannot be {done}, because the disk is full. Make room, and try again.', **values)
-    if error.errno in NO_RIGHT:
-        return FileError(
-            '"{path}" may not be {done}: this user lacks permission. Change its permissions, or choose another.', **values
-        )
-    if error.errno == errno.EROFS:
-        return FileError('"{path}" cannot be {done}, because its disk is read-only. Choose another.', **values)
-    if error.errno == errno.ENOENT:
-        return FileError(
-            '"{path}" cannot be {done}, because its folder does not exist. Make it first, or choose another.', **values
-        )
-    return FileError('"{path}" cannot be {done} ({reason}). Choose another.', **values)

@@ -13,9 +13,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TextIO
 
-from .files.outputs import STANDARD_OUTPUT
-from .files.text_files import one_line, showable, write_text
+from ..files import one_line
+from .files.outputs import STANDARD_OUTPUT, write_document
 from .stopping import StopRequest
+
+OWN_WORDS = "twobone: "
+"""Prefix of the command's own errors and warnings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +51,7 @@ class Voice:
 
 def complain(text: str) -> None:
     """Print an error or a warning on standard error."""
-    _print(one_line(f"twobone: {text}"), sys.stderr)
+    _print(f"{OWN_WORDS}{text}", sys.stderr)
 
 
 def open_closed_streams() -> None:
@@ -66,9 +69,15 @@ def open_closed_streams() -> None:
 
 
 def _print(line: str, stream: TextIO) -> None:
-    """Print a line; a closed pipe, such as after `| head`, is no error."""
+    """Print a line, whatever names are in it; a closed pipe, such as after `| head`, is no error."""
     with contextlib.suppress(OSError, ValueError):
-        print(showable(line, stream), file=stream, flush=True)
+        print(showable(one_line(line), stream), file=stream, flush=True)
+
+
+def showable(text: str, stream: TextIO) -> str:
+    """Return the text with characters that the stream's encoding does not have written as escapes."""
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    return text.encode(encoding, "backslashreplace").decode(encoding)
 
 
 @contextmanager
@@ -80,19 +89,19 @@ def clean_standard_output(*, wanted: bool) -> Iterator[None]:
     if not wanted:
         yield
         return
-    _flush()
+    flush()
     original = os.dup(1)
     os.dup2(2, 1)
     try:
         with redirect_stdout(sys.stderr):
             yield
     finally:
-        _flush()
+        flush()
         os.dup2(original, 1)
         os.close(original)
 
 
-def _flush() -> None:
+def flush() -> None:
     """Flush Python's standard output and the buffers of the C library, which hold Blender's own lines."""
     with contextlib.suppress(OSError, ValueError):
         sys.stdout.flush()
@@ -100,11 +109,10 @@ def _flush() -> None:
     library.fflush(None)
 
 
-def hand_over(goal: str, document: object) -> None:
-    """Write a JSON document to a file, or to standard output."""
-    text = json.dumps(document, indent=2, allow_nan=False) + "\n"
+def hand_over(flag: str, goal: str, document: object) -> None:
+    """Write a JSON document that `flag` names to a file, or to standard output."""
     if goal == STANDARD_OUTPUT:
-        sys.stdout.write(text)
+        sys.stdout.write(json.dumps(document, indent=2, allow_nan=False) + "\n")
         sys.stdout.flush()
     else:
-        write_text(Path(goal), text)
+        write_document(flag, Path(goal), document)

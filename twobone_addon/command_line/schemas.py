@@ -12,22 +12,23 @@ from functools import partial
 from types import NoneType, UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
-from ..pipeline.report.reports import COUNTS, FAILED, FINE, FORMAT, LOOK, WORST, ChainReport, Refused, WholeReport
+from ..pipeline.report.reports import COUNTS, FAILED, FINE, FORMAT, LOOK, WORST, ChainReport, Refused
+from ..pipeline.task import Task
 from ..said import Sentence
-from ..settings import OPTIONS, BakeSettings
-from ..settings.options import Kind, Option
-from ..settings.tasks import Table
-from ..tasks.all_tasks import TASKS
-from ..tasks.audit.audit_report import AuditReport
-from ..tasks.convert.converted_report import ConvertedReport
+from ..settings import OPTIONS, ORIGINS, BakeSettings
+from ..settings.options import Option, OptionKind
+from ..tasks.all_tasks import all_tasks
+from ..tasks.convert.reports import ConvertedReport
 from ..tasks.find_contacts.judge import ContactReport
 from ..tasks.give.target_report import TargetReport
-from ..tasks.plant.report.plant_report import PlantReport, RootFitReport
-from ..tasks.switch.switch_report import SwitchReport
-from .batch.summary import STATES, ShotRecord
+from ..tasks.plant.report.reporting import PlantReport, RootFitReport
+from ..tasks.switch.reports import SwitchReport
+from .batch.records import STATES, ShotRecord
+from .commands.tasks import OF_REPORT, OF_SETTINGS
+from .files.outputs import STANDARD_OUTPUT
 from .job_values import OF_COMMAND, ONCE, USES, WITH_CHAINS
 from .outcomes import ExitCode, Outcome
-from .output import Voice
+from .output import Voice, hand_over
 
 Schema = dict[str, Any]
 
@@ -68,9 +69,9 @@ RUN: Schema = {"sentence": TEXT, "seconds": SECONDS, "evaluation": EVALUATION}
 PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null", Sentence: "string"}
 
 
-def schema_command(arguments: argparse.Namespace, voice: Voice) -> Outcome:
+def schema_command(arguments: argparse.Namespace, _voice: Voice) -> Outcome:
     """Print the named schema."""
-    voice.say(json.dumps(schema(arguments.name), indent=2))
+    hand_over("", STANDARD_OUTPUT, schema(arguments.name))
     return Outcome(ExitCode.DONE)
 
 
@@ -112,7 +113,9 @@ def _with_parts_once(made: Schema) -> Schema:
 
 
 def _job() -> Schema:
-    settings = _job_settings()
+    tables = [table for command, table in OF_COMMAND.items() if command not in WITH_CHAINS]
+    options = [option for table in tables for option in table.own] + list(OPTIONS)
+    settings = {option.name: _setting(option) for option in options} | {"limits": _list(PAIR)}
     chain = {"type": "object", "properties": {"name": TEXT, **settings}, "additionalProperties": False}
     of_shot = {
         "output": TEXT,
@@ -126,11 +129,14 @@ def _job() -> Schema:
     }
     file = {"type": "string", "minLength": 1}
     shot = {"type": "object", "properties": {"file": file, **of_shot}, "required": ["file"], "additionalProperties": False}
+    once = {name: _setting(option) for name, option in ONCE.items()}
+    for setting in [setting for setting in once.values() if "enum" in setting]:
+        setting["enum"] = ["", *setting["enum"]]  # Of the whole job, an empty choice counts as not given.
     own = {
         "$schema": TEXT,
         "version": {"const": FORMAT},
         "shots": {"type": "array", "items": {"anyOf": [file, shot]}},
-        **{name: _with_empty(_setting(option)) for name, option in ONCE.items()},
+        **once,
         "in_place": SWITCH,
         "stored": SWITCH,
         "strict_settings": SWITCH,
@@ -138,35 +144,22 @@ def _job() -> Schema:
     return {"type": "object", "properties": {**own, **of_shot}, "additionalProperties": False}
 
 
-def _job_settings() -> dict[str, Schema]:
-    """Return the schemas of the settings that a job, its shots and its chains may have, by name."""
-    tables = [table for command, table in OF_COMMAND.items() if command not in WITH_CHAINS]
-    others = {option.name: _setting(option) for table in tables for option in table.own}
-    settings = others | {option.name: _setting(option) for option in OPTIONS}
-    return settings | {"limits": {"type": "array", "items": PAIR}}
-
-
-def _with_empty(setting: Schema) -> Schema:
-    """Let a job-wide choice also be empty, which counts as not given."""
-    return setting | {"enum": ["", *setting["enum"]]} if "enum" in setting else setting
-
-
 def _setting(option: Option) -> Schema:
-    if option.kind is Kind.CHOICE:
+    if option.kind is OptionKind.CHOICE:
         values = [choice.value for choice in option.choices]
         made: Schema = {"enum": [*values, *(value.lower() for value in values)]}
-    elif option.kind is Kind.NUMBER:
+    elif option.kind is OptionKind.NUMBER:
         made = {"type": "number"}
         if math.isfinite(option.minimum):
             made["exclusiveMinimum" if option.above else "minimum"] = option.minimum
         if math.isfinite(option.maximum):
             made["maximum"] = option.maximum
-    elif option.kind is Kind.VECTOR:
+    elif option.kind is OptionKind.VECTOR:
         made = dict(TRIPLE)
     else:
-        made = dict(SWITCH if option.kind is Kind.SWITCH else TEXT)
+        made = dict(SWITCH if option.kind is OptionKind.SWITCH else TEXT)
     if option.default is not None:
-        made["default"] = list(option.default) if option.kind is Kind.VECTOR else option.default
+        made["default"] = list(option.default) if option.kind is OptionKind.VECTOR else option.default
     return {**made, "description": option.text}
 
 
@@ -177,8 +170,9 @@ def _report() -> Schema:
 
 def _document(kind: str, *forms: Schema, has_incomplete: bool = True) -> Schema:
     """Return the schema of a report file in one of these forms, with the properties that every report has."""
-    settings = {entry.name: {} for entry in fields(BakeSettings) if entry.name != "asked"}
-    shared = {"kind": {"const": kind}, "version": {"const": FORMAT}, "provenance": _provenance(_object(settings))}
+    settings = _list(_object({entry.name: {} for entry in fields(BakeSettings) if entry.name not in ORIGINS}))
+    provenance = {"addon": TEXT, "blender": TEXT, "source": FILE, "output": FILE, "settings": settings, "warnings": TEXTS}
+    shared = {"kind": {"const": kind}, "version": {"const": FORMAT}, "provenance": _object(provenance)}
     shared |= {"incomplete": TEXTS} if has_incomplete else {}
     schemas = [_object(form["properties"] | shared) for form in forms]
     for each in schemas:
@@ -188,10 +182,7 @@ def _document(kind: str, *forms: Schema, has_incomplete: bool = True) -> Schema:
 
 def _of_chains(kind: str, entry: type) -> Schema:
     """Return the schema of a report by chain; beside `chains` stands the report of a single chain, or the sums of several."""
-    chain = _object(_record(ChainReport)["properties"] | RUN)
-    if entry is not ChainReport:
-        own = {name: made for name, made in _record(entry)["properties"].items() if name != "chain"}
-        chain = _object(chain["properties"] | own)
+    chain = _object(_record(ChainReport)["properties"] | RUN | _record(entry)["properties"])
     measure = {"type": ["number", "null"]}
     sums = dict.fromkeys(COUNTS, COUNT) | dict.fromkeys((*WORST, "mean_error"), measure) | RUN | {"notes": TEXTS}
     whole = {"chains": _list(chain), "refused": _list(_record(Refused)), "skipped": TEXTS}
@@ -218,28 +209,25 @@ def _contacts(kind: str = "find_contacts") -> Schema:
     point = {"enum": ["HEEL", "BALL", "BOTH"]}
     contact = {"type": "array", "prefixItems": [NUMBER, NUMBER, point], "minItems": 3, "maxItems": 3}
     per_contact = _list({"type": ["number", "null"]})
-    foot = {"chain": TEXT, "contacts": _list(contact), "travel": per_contact, "confidence": per_contact}
+    foot = {"chain": TEXT, "contacts": _list(contact), "travel": per_contact, "confidence": per_contact, "moved": per_contact}
     chain = _object(foot | {"kept_frames": COUNT, "is_seen": SWITCH, "sole": {"enum": ["MESH", "BONE", "MOTION", "SET", "REST"]}})
-    own = {name: made for name, made in _record(ContactReport)["properties"].items() if name not in {"units", "task"}}
+    own = {name: made for name, made in _record(ContactReport)["properties"].items() if name != "units"}
     return _of_clips(kind, _object(own | {"chains": _list(chain), "sentence": TEXT}))
-
-
-def _audit() -> Schema:
-    """Return the schema of the report of audited clips."""
-    return _of_clips("audit", _object(_record(AuditReport)["properties"] | {"sentence": TEXT}))
 
 
 def _switch() -> Schema:
     """Return the schema of the report of switched limbs; the report of a single limb also stands beside `chains`."""
     chain = _object(_record(SwitchReport)["properties"] | {"sentence": TEXT})
-    whole = {"chains": _list(chain), "refused": _list(_record(Refused)), "notes": TEXTS, "sentence": TEXT}
+    whole = {"chains": _list(chain), "refused": _list(_record(Refused)), "notes": TEXTS, "seconds": SECONDS, "sentence": TEXT}
     return _document("switch", _object(chain["properties"] | whole), _object(whole))
 
 
-def _whole(report: type[WholeReport], table: Table) -> Schema:
+def _whole(task: Task[Any]) -> Schema:
     """Return the schema of a report that describes the whole task rather than single chains."""
-    form = _object(_record(report)["properties"] | {"sentence": TEXT})
-    return _document(report.KIND, form, has_incomplete=not table.is_of_any_shot)
+    form = _object(_record(task.record)["properties"] | {"sentence": TEXT})
+    if task.has_clips:
+        return _of_clips(task.table.task, form)
+    return _document(task.table.task, form, has_incomplete=not task.table.is_of_any_shot)
 
 
 def _chains() -> Schema:
@@ -252,27 +240,13 @@ def _chains() -> Schema:
 def _dry_run() -> Schema:
     """Return the schema of the report of a bake's dry run."""
     chain = _record(ChainReport)["properties"]
-    same = ("armature", "upper", "lower", "tip", "target", "frames", "frame_start", "frame_end")
-    counts = ("reached", "too_far", "too_near", "degenerate", "out_of_reach")
-    asked = ("target_bone", "plane", "plane_space", "bend", "depth", "destination")
-    planned = {name: chain[name] for name in (*same, *counts)} | {
-        option.name: _setting(option) for option in OPTIONS if option.name in asked
-    }
+    planned = {name: chain[name] for name in OF_REPORT}
+    planned |= {option.name: _setting(option) for option in OPTIONS if option.name in OF_SETTINGS}
     planned |= {"name": TEXT, "action": TEXT, "tip_at": {"enum": ["head", "tail"]}, "lengths": _list(NUMBER)}
     planned |= {"curves": _list(_object({"data_path": TEXT, "index": COUNT, "keys": COUNT}))}
-    own = {
-        "dry_run": {"const": True},
-        "evaluation": EVALUATION,
-        "chains": _list(_object(planned)),
-        "save": {"type": ["string", "null"]},
-    }
-    own |= {"refused": _list(_record(Refused)), "sentence": TEXT, "notes": TEXTS}
+    own = {"dry_run": {"const": True}, "evaluation": EVALUATION, "chains": _list(_object(planned))}
+    own |= {"save": {"type": ["string", "null"]}, "refused": _list(_record(Refused)), "sentence": TEXT, "notes": TEXTS}
     return _document("dry_run", _object(own))
-
-
-def _provenance(settings: Schema) -> Schema:
-    texts = {"addon": TEXT, "blender": TEXT, "source": FILE, "output": FILE}
-    return _object({**texts, "settings": _list(settings), "warnings": TEXTS})
 
 
 def _summary() -> Schema:
@@ -318,15 +292,14 @@ KINDS: dict[str, Callable[[], Schema]] = {
     "convert": partial(_of_chains, "convert", ConvertedReport),
     "give": partial(_of_chains, "give", TargetReport),
     "switch": _switch,
-    "audit": _audit,
     "find_contacts": _contacts,
     "import_contacts": partial(_contacts, "import_contacts"),
     "export_contacts": partial(_contacts, "export_contacts"),
     "plant": partial(_of_plant, "plant", PlantReport),
     "fit_root": partial(_of_plant, "fit_root", RootFitReport),
     "chains": _chains,
-    **{task.TABLE.task: partial(_whole, task.REPORT, task.TABLE) for task in TASKS if issubclass(task.REPORT, WholeReport)},
 }
+KINDS |= {task.table.task: partial(_whole, task) for task in all_tasks() if task.table.task not in KINDS}
 """Functions that make the schema of each kind of report."""
 
 NAMES = (*FILES, *KINDS)

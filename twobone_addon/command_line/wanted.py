@@ -5,14 +5,16 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import bpy
 
 from ..errors import ChainError, ObjectError, SettingError, TwoBoneError
-from ..pipeline.plan.completing import active_object, completed, is_in_scope, over_stored, stored_chains, stored_settings
+from ..pipeline.plan.completing import completed
 from ..pipeline.plan.planning import OverlapError, plan_bake
+from ..pipeline.plan.stored import active_object, is_in_scope, over_stored, stored_chains, stored_settings
+from ..records import replace
 from ..settings import BakeSettings
 from ..settings.options import without_effect
 from .flags import ChainGroup, flag
@@ -53,9 +55,11 @@ def wanted_chains(arguments: argparse.Namespace, job: Job | None) -> list[NamedS
     if stored and (flag_chains or (job and job.chains)):
         raise UsageError("--stored cannot be combined with --chain or a job's chains.")
     named = [flag(name) for name in BONES if name in shared_flags.values]
+    named += [f'"{name}"' for name in BONES if name in shared_job]
     if stored and named:
         raise UsageError(
-            "--stored bakes the bones of the stored chains and cannot be combined with {flags}.", flags=", ".join(named)
+            "Stored chains have bones of their own and cannot be combined with {flags}. Leave one of them out.",
+            flags=", ".join(named),
         )
     if flag_chains:
         chains = [ChainGroup(group.label, {**shared_job, **shared_flags.values, **group.values}) for group in flag_chains]
@@ -69,8 +73,12 @@ def wanted_chains(arguments: argparse.Namespace, job: Job | None) -> list[NamedS
     else:
         scene, active, under = bpy.context.scene, active_object(bpy.context), once.get("chain", "")
         found = [NamedSettings(group.label, completed(scene, group.values, active, under)) for group in chains]
-    if arguments.strict_settings or bool(job and job.strict_settings):
-        _refuse_unused(found)
+    asked = {name for chain in found for name in chain.settings.asked}
+    for name in sorted(asked) if arguments.strict_settings or (job and job.strict_settings) else ():
+        having = [chain.settings for chain in found if name in chain.settings.asked]
+        reasons = [without_effect(settings, [name]).get(name) for settings in having]
+        if reasons[0] is not None and all(reasons):
+            raise SettingError("{reason} Leave it out, or change what it depends on.", reason=reasons[0])
     return found
 
 
@@ -107,14 +115,6 @@ def named_in_refusals(chains: Sequence[NamedSettings]) -> Iterator[None]:
                     'Chain "{chain}"{where}: {reason}', chain=chain.label, where=where, reason=found.sentence
                 ) from error
         raise
-
-
-def _refuse_unused(chains: list[NamedSettings]) -> None:
-    """Raise `SettingError` for a setting that has no effect on any of the chains for which it was given."""
-    for name in sorted({name for chain in chains for name in chain.settings.asked}):
-        reasons = [without_effect(chain.settings, [name]).get(name) for chain in chains if name in chain.settings.asked]
-        if reasons[0] is not None and all(reasons):
-            raise SettingError("{reason} Leave it out, or change what it depends on.", reason=reasons[0])
 
 
 def _stored(over: Mapping[str, Any], scope: str) -> list[NamedSettings]:

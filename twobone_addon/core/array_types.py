@@ -6,7 +6,7 @@ intent; the type checker only knows that each is an array.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, NewType, TypeAlias
 
 from numpy import dtype, ndarray
 
@@ -30,3 +30,9 @@ Indices: TypeAlias = ndarray[Any, dtype[Any]]
 
 Codes: TypeAlias = ndarray[Any, dtype[Any]]
 """Small integer codes, such as `solver.Reach` per frame."""
+
+SampledFrames = NewType("SampledFrames", Array)
+"""Ascending frames at which motion is sampled and solved: those that get keys, and moments between or beside them."""
+
+KeyFrames = NewType("KeyFrames", Array)
+"""Ascending frames that get keys. A type of its own, so that samples beside the first or last key are not taken for keys."""

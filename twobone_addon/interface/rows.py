@@ -1,6 +1,5 @@
 """Rows for settings in panels and in the redo panel, only for settings that have an effect."""
 
-import re
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
@@ -9,9 +8,9 @@ import bpy
 from bpy.app.translations import pgettext_iface
 
 from ..said import Sentence
-from ..scene.lookup import NOTHING_CHOSEN
+from ..scene.lookup import LOST, NOTHING_CHOSEN
 from ..settings import OPTION, OPTIONS
-from ..settings.options import Group, Kind, Option
+from ..settings.options import Group, Option, OptionKind
 from .stored.option_properties import CONTEXT, LISTED
 from .stored.selecting import NOT_LISTED
 
@@ -77,7 +76,7 @@ def draw_options(
             continue
         if option.name not in JOINED:
             column = layout.column(align=True)
-        if option.kind is Kind.BONE:
+        if option.kind is OptionKind.BONE:
             _draw_bone(column, chain, option.name)
         elif names_armature(chain):
             _draw_in_redo_panel(column, chain, option)
@@ -98,7 +97,7 @@ def draw_own_options(
     for option in options:
         if option.name == "armature" or not option.is_drawn or (option.needs and not option.needs.is_met(operator)):
             continue
-        if option.kind is not Kind.BONE:
+        if option.kind is not OptionKind.BONE:
             _draw_in_redo_panel(column, operator, option)
         elif armature is not None and armature.type == "ARMATURE":
             column.prop_search(operator, option.name, armature.data, "bones")
@@ -113,7 +112,7 @@ def draw_switch(layout: bpy.types.UILayout, chain: Settings, name: str, *, on: b
     row = split.row(align=True)
     box = "CHECKBOX_HLT" if on else "CHECKBOX_DEHLT"
     row.operator("twobone.switch_setting", text="", icon=box, emboss=False).setting = name
-    if on and OPTION[name].kind is Kind.NUMBER:
+    if on and OPTION[name].kind is OptionKind.NUMBER:
         row.prop(chain, name, text="")
 
 
@@ -125,10 +124,10 @@ def _draw_in_redo_panel(column: bpy.types.UILayout, operator: bpy.types.Operator
     context = bpy.context
     if context.region is not None and context.region.width < NARROW * context.preferences.system.ui_scale:
         column.use_property_split = False
-        if option.kind in {Kind.CHOICE, Kind.OBJECT, Kind.ACTIONS}:
+        if option.kind in {OptionKind.CHOICE, OptionKind.OBJECT, OptionKind.ACTIONS}:
             column.label(text=label, text_ctxt=CONTEXT)
             label = ""
-    if option.kind is Kind.OBJECT and not option.object_types:
+    if option.kind is OptionKind.OBJECT and not option.object_types:
         column.prop_search(operator, option.name, bpy.data, "objects", text=label, text_ctxt=CONTEXT)
     else:
         column.prop(operator, LISTED.get(option.name, option.name), text=label, text_ctxt=CONTEXT)
@@ -149,40 +148,54 @@ def draw_sentence(
     layout: bpy.types.UILayout, sentence: Sentence, context: bpy.types.Context, *, icon: str = "INFO", width: float = 0.0
 ) -> None:
     """Draw a sentence, wrapped to the width of the region, or to `width` in pixels."""
-    characters = max(int((width or context.region.width) / (7 * context.preferences.system.ui_scale)) - 6, 16)
+    from .drawn_text import lines_of
+
     column = layout.column(align=True)
     column.scale_y = 0.8
-    for number, line in enumerate(wrapped(sentence.text(pgettext_iface), characters)):
+    for number, line in enumerate(lines_of(sentence.text(pgettext_iface), context, width)):
         column.label(text=line, translate=False, icon=icon if number == 0 else "BLANK1")
 
 
+def draw_span(layout: bpy.types.UILayout, name: str, first: float, last: float) -> None:
+    """Draw a button that goes to the first of these frames, behind the name of the limb that they are about."""
+    frames = f"{first:g}" if first == last else f"{first:g} \u2013 {last:g}"
+    text = f"{name}  {frames}" if name else frames
+    layout.operator("twobone.jump_to_frame", text=text, translate=False).frame = first
+
+
 def draw_remedy(layout: bpy.types.UILayout, sentence: Sentence, stored: str = "") -> bool:
-    """Draw Add Target if the sentence complains of a missing target; return whether it was drawn.
+    """Draw the button that helps: Add Target for a missing target, Switch for limbs on IK; return whether there is one.
 
     stored : name of the chain that the button is for; empty for the selected one
     """
     reason = sentence.values.get("reason", sentence)
-    lacks_target = isinstance(reason, Sentence) and reason.template in {NOTHING_CHOSEN, NO_TARGETS, NOT_LISTED}
-    if not lacks_target or reason.values.get("role", TARGET) != TARGET:
+    if isinstance(reason, Sentence) and reason.kind == ON_IK:
+        draw_switch_all(layout, "FK")
+        return True
+    lacks_target = isinstance(reason, Sentence) and reason.template in {NOTHING_CHOSEN, LOST, NO_TARGETS, NOT_LISTED}
+    if not lacks_target or reason.values.get("role", TARGET) not in {TARGET, Sentence("Target")}:
         return False
     layout.operator("twobone.add_target", icon="EMPTY_AXIS").stored = stored or str(sentence.values.get("chain", ""))
     return True
 
 
+def draw_set_up(layout: bpy.types.UILayout) -> None:
+    """Draw the button that finds the limbs and gives each a target with its motion."""
+    layout.operator("twobone.find_limbs", text="Set Up Limbs", icon="ARMATURE_DATA").targets = True
+
+
+def draw_switch_all(layout: bpy.types.UILayout, to: str) -> None:
+    """Draw the button that switches every limb of the active armature to FK or IK."""
+    text = SWITCH_ALL_TO_FK if to == "FK" else "Switch All Limbs to IK"
+    button = layout.operator("twobone.switch", text=text, icon="CON_KINEMATIC")
+    button.to, button.scope = to, "ACTIVE"
+
+
+SWITCH_ALL_TO_FK = "Switch All Limbs to FK"
+"""Label of the button, by which sentences name it."""
+
+ON_IK = "ON_IK"
+"""Kind of the refusals of limbs that IK poses."""
+
 TARGET = Sentence("target")
 NO_TARGETS = "None of the enabled chains has a target. Add a target to each limb to bake."
-
-
-TOGETHER = re.compile(r"\(?(?:< )?\d[\d.]* (?:km|m|cm|mm|mi|ft|in|frames?|degrees)\b\S*|\S+")
-"""A unit of text that is not wrapped: a number with its unit, or a word."""
-
-
-def wrapped(text: str, characters: int) -> list[str]:
-    """Wrap a text into lines of at most this many characters; a longer word gets a line to itself."""
-    lines: list[str] = []
-    for word in TOGETHER.findall(text):
-        if lines and len(lines[-1]) + 1 + len(word) <= characters:
-            lines[-1] += f" {word}"
-        else:
-            lines.append(word)
-    return lines

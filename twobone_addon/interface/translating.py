@@ -20,18 +20,20 @@ CONTEXTS = ("*", "Operator", CONTEXT)
 
 def translations() -> dict[str, dict[tuple[str, str], str]]:
     """Return the texts of the interface by language, in the form of `bpy.app.translations.register`."""
-    return {path.stem: _with_contexts(path) for path in sorted(FOLDER.glob("*.json"))}
+    return _texts(FOLDER, CONTEXTS)
 
 
 def sentences() -> dict[str, dict[tuple[str, str], str]]:
     """Return the templates of sentences by language, in the form of `bpy.app.translations.register`."""
-    files = ((path.stem, json.loads(path.read_text(encoding="utf-8"))) for path in sorted(SENTENCES.glob("*.json")))
-    return {language: {("*", english): text for english, text in texts.items()} for language, texts in files}
+    return _texts(SENTENCES, CONTEXTS[:1])
 
 
-def _with_contexts(path: Path) -> dict[tuple[str, str], str]:
-    texts = json.loads(path.read_text(encoding="utf-8"))
-    return {(context, english): text for english, text in texts.items() for context in CONTEXTS}
+def _texts(folder: Path, contexts: tuple[str, ...]) -> dict[str, dict[tuple[str, str], str]]:
+    found = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))}
+    return {
+        name: {(context, english): text for english, text in texts.items() for context in contexts}
+        for name, texts in found.items()
+    }
 
 
 def register() -> None:

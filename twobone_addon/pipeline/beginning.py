@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from ..scene.blender_types import Object, Scene
 from ..scene.keys.clearing import put_table
-from ..scene.keys.destinations import muted_strips, trial_actions
+from ..scene.keys.destinations import is_untouched_strip, muted_strips, trial_actions
+from ..scene.keys.ledger import Ledger
 from ..scene.keys.reading import read_curve
-from ..scene.keys.replaced import Channel, Kept, Ledger, Span, given_back, is_untouched
+from ..scene.keys.replaced import Channel, Kept, Span, given_back, is_untouched
 from ..scene.keys.writing import Earlier
 from ..scene.lookup import object_named
 from ..scene.restoring import Edit, apply_edits, edits_kept
@@ -18,7 +20,7 @@ from ..scene.versions import ensure_curve_bag
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class ToWrite:
     """What a run is about to write."""
 
     owner: str
@@ -40,7 +42,7 @@ class Beginning:
 
 
 @contextmanager
-def starting_over(scene: Scene, task: str, reaches: Sequence[Reach]) -> Iterator[Beginning]:
+def starting_over(scene: Scene, task: str, reaches: Sequence[ToWrite]) -> Iterator[Beginning]:
     """Within the block, show the motion from before the task's own earlier keys; afterwards everything is as it was.
 
     Objects play copies of their actions meanwhile, so nothing needs to be restored, however the block ends. Keys edited
@@ -48,11 +50,13 @@ def starting_over(scene: Scene, task: str, reaches: Sequence[Reach]) -> Iterator
     """
     found = _own_keys(task, [reach for reach in reaches if not reach.strip])
     names = [name for name, ledger in found.items() if ledger is not None]
-    strips = [(reach.owner, reach.strip) for reach in reaches if reach.strip]
-    beginning = Beginning(
-        tuple(each for ledger in found.values() if ledger is not None for each in ledger.earlier),
-        tuple(name for name, ledger in found.items() if ledger is None),
-    )
+    in_strips = [(reach, is_untouched_strip(object_named(reach.owner), reach.strip)) for reach in reaches if reach.strip]
+    edited = [name for name, ledger in found.items() if ledger is None]
+    edited += [reach.owner for reach, is_untouched in in_strips if is_untouched is False]
+    strips = [(reach.owner, reach.strip) for reach, is_untouched in in_strips if is_untouched and reach.owner not in edited]
+    earlier = [each for ledger in found.values() if ledger is not None for each in ledger.earlier]
+    earlier += [Earlier(owner, frozenset(), (-math.inf, math.inf), strip) for owner, strip in strips]
+    beginning = Beginning(tuple(earlier), tuple(dict.fromkeys(edited)))
     owners = [object_named(name) for name in dict.fromkeys([*names, *(name for name, _ in strips)])]
     if not owners:
         yield beginning
@@ -72,7 +76,7 @@ class _OwnKeys:
     earlier: list[Earlier]
 
 
-def _own_keys(task: str, reaches: Sequence[Reach]) -> dict[str, _OwnKeys | None]:
+def _own_keys(task: str, reaches: Sequence[ToWrite]) -> dict[str, _OwnKeys | None]:
     """The task's own keys by object name; `None` where they were edited since."""
     ledgers: dict[str, Ledger | None] = {}
     found: dict[str, _OwnKeys | None] = {}
@@ -83,7 +87,9 @@ def _own_keys(task: str, reaches: Sequence[Reach]) -> dict[str, _OwnKeys | None]
         own = {
             channel: kept
             for channel, kept in (ledger.channels.items() if ledger is not None else ())
-            if channel[0] in reach.paths and kept.task == task and _overlaps(kept, reach.within)
+            if channel[0] in reach.paths
+            and kept.task == task
+            and any(start <= reach.within[1] and end >= reach.within[0] for start, end in kept.beginning.spans)
         }
         if ledger is None or not own:
             continue
@@ -97,10 +103,6 @@ def _own_keys(task: str, reaches: Sequence[Reach]) -> dict[str, _OwnKeys | None]
     return found
 
 
-def _overlaps(kept: Kept, within: Span) -> bool:
-    return any(start <= within[1] and end >= within[0] for start, end in kept.beginning.spans)
-
-
 def _take_back(owner: Object, own: _OwnKeys) -> None:
     """Restore the replaced keys on the channels of an object, which plays a copy of its action."""
     bag, values = ensure_curve_bag(owner), []
@@ -110,7 +112,7 @@ def _take_back(owner: Object, own: _OwnKeys) -> None:
             if table is None:
                 continue
             before = given_back(kept, table, *each.within, to_beginning=True)
-            put_table(bag, channel, "", before.table, stays=kept.had_curve)
+            put_table(bag, channel, "", before.table, present=table, stays=kept.had_curve)
             if not len(before.table["co"]) and kept.value is not None:
                 values.append(Edit(owner, *channel, kept.value))
     apply_edits(values)

@@ -2,56 +2,55 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Protocol, TypeVar
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar, TypeVar
 
-from ..said import Sentence, Translate, as_json, in_english, note
-from .report.reports import FAILED, FINE, LOOK, BakeReport, FurtherReport, Refused, ReportEntry, headed
-from .task import Outcome
+from ..records import replace
+from ..said import Sentence, as_json, joined, note
+from ..scene.blender_types import Scene
+from .report.reports import FAILED, FINE, LOOK, BakeReport, ChainReport, Refused, Report, headed
 
-Entry = TypeVar("Entry", bound=ReportEntry)
-
-
-class ClipReport(Protocol):
-    """The report of one action."""
-
-    @property
-    def is_as_asked(self) -> bool:
-        """Whether nothing needs a person's attention."""
-        ...
-
-    @property
-    def chains(self) -> Sequence[Any]:
-        """The reports of its chains."""
-        ...
-
-    def sentence(self, translate: Translate = in_english) -> str:
-        """One line for people."""
-        ...
-
-    def to_json(self) -> str:
-        """The report as one JSON object."""
-        ...
+Chain = TypeVar("Chain", bound=ChainReport)
 
 
 @dataclass(frozen=True, slots=True)
-class ClipsReport:
-    """The report of several actions of one armature."""
+class Results:
+    """Everything that a report is made from."""
 
     kind: str
     """Name of the task."""
-    armature: str
-    clips: Sequence[tuple[str, ClipReport]]
-    """Name of each action that was done, and its report."""
+    scene: Scene
+    done: Sequence[Any]
+    """What the story of each action reports, at least one."""
     refused: Sequence[Refused]
-    """The actions that failed."""
+    """The actions that failed, if there were several."""
     seconds: dict[str, float]
+    """Per stage: read, sample, solve, write, verify."""
+    is_dry: bool
+    """Whether nothing was written."""
+    actions: Sequence[str] = ()
+    """Names of the actions that were chosen, as far as they did not fail."""
+    armature: str = ""
+    """Name of the armature whose actions were chosen; empty if the task ran over whatever is played now."""
+    unused: Sequence[Sentence] = ()
+    """Notes on settings that were given and have no effect."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClipsReport(Report):
+    """The report of several actions of one armature."""
+
+    SAYS_NOTES: ClassVar[bool] = False
+    UNTOLD: ClassVar[frozenset[str]] = frozenset({"evaluation"})
+
+    armature: str
+    clips: Sequence[tuple[str, Any]]
+    """Name of each action that was done, and its report."""
 
     @property
     def is_as_asked(self) -> bool:
-        """Whether nothing needs a person's attention."""
+        """Whether no action failed or needs a person's attention."""
         return not self.refused and all(report.is_as_asked for _, report in self.clips)
 
     @property
@@ -60,83 +59,81 @@ class ClipsReport:
         return [chain for _, report in self.clips for chain in report.chains]
 
     @property
-    def evaluation(self) -> str | dict[str, str]:
-        """How the motion of the first action was sampled."""
-        return getattr(self.clips[0][1], "evaluation", "")
-
-    @property
-    def notes(self) -> list[Sentence]:
-        """One sentence for each action, failed ones first, fine ones last."""
-        failed = [note('"{action}" failed: {reason}', action=each.action, reason=each.reason) for each in self.refused]
-        ordered = sorted(self.clips, key=lambda clip: clip[1].is_as_asked)
-        done = '"{action}" {verdict}: {sentence}'
-        inserted = ({"action": name, "verdict": _verdict(report), "sentence": report.sentence()} for name, report in ordered)
-        return [*failed, *(note(done, **values) for values in inserted)]
-
-    def sentence(self, translate: Translate = in_english) -> str:
-        """One line for people: how many actions are fine, then the others; for a single action its own sentence."""
+    def summary(self) -> Sentence:
+        """How many actions are fine, then the others; for a single action its own sentence."""
         if len(self.clips) == 1 and not self.refused:
-            action, report = self.clips[0]
-            return f"{action}: {report.sentence(translate)}"
-        fine = sum(report.is_as_asked for _, report in self.clips)
+            ((action, report),) = self.clips
+            return Sentence("{action}: {sentence}", {"action": action, "sentence": report.says})
+        off = [(action, report.says) for action, report in self.clips if not report.is_as_asked]
         count = len(self.clips) + len(self.refused)
-        parts = [translate("{fine} of {count} actions fine").format(fine=fine, count=count)]
-        if len(self.clips) > fine:
-            action, report = next(clip for clip in self.clips if not clip[1].is_as_asked)
-            looks = translate("{count} to look at, first {action}: {sentence}")
-            parts.append(looks.format(count=len(self.clips) - fine, action=action, sentence=report.sentence(translate)))
-        if self.refused:
-            failed = translate("{count} failed, first {action}: {sentence}")
-            first = self.refused[0]
-            parts.append(failed.format(count=len(self.refused), action=first.action, sentence=first.reason.text(translate)))
-        return "; ".join(parts)
+        parts = [Sentence("{fine} of {count} actions fine", {"fine": len(self.clips) - len(off), "count": count})]
+        failed = [(each.action, each.reason) for each in self.refused]
+        looks, fails = "{count} to look at, first {action}: {sentence}", "{count} failed, first {action}: {sentence}"
+        for text, found in ((looks, off), (fails, failed)):
+            for action, sentence in found[:1]:
+                parts.append(Sentence(text, {"count": len(found), "action": action, "sentence": sentence}))
+        return joined(parts, "; ")
 
-    def to_json(self) -> str:
-        """The report as one JSON object, with the complete report of each action."""
-        clips = [{**json.loads(report.to_json()), "action": action, "verdict": _verdict(report)} for action, report in self.clips]
+    def lines(self) -> list[str]:
+        """What the command line prints: of one action its sentence, of several also a line for each."""
+        return [self.sentence(), *(f"  {said.text()}" for said in self.notes)]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as a dictionary for JSON, with the complete report of each action."""
+        clips = [{**report.to_dict(), "action": action, "verdict": _verdict(report)} for action, report in self.clips]
         failed = [{**asdict(each, dict_factory=as_json), "verdict": FAILED} for each in self.refused]
-        notes = [each.text() for each in self.notes]
-        own = {"armature": self.armature, "seconds": self.seconds, "notes": notes, "clips": clips, "refused": failed}
-        return json.dumps(headed(self.kind, {**own, "sentence": self.sentence()}))
+        own = {"armature": self.armature, "seconds": self.seconds, "notes": [each.text() for each in self.notes]}
+        return headed(self.kind, {**own, "clips": clips, "refused": failed, "sentence": self.sentence()})
 
 
-def report_of_clips(outcome: Outcome, kind: str) -> Any:
-    """The report of whatever an armature plays now, or of several actions together, from the reports in `Done.told`.
+def report_of_clips(results: Results) -> Any:
+    """The report of whatever an armature plays now, or of several actions together, from the report of each.
 
     Notes on settings without effect come first in each report.
     """
-    first = outcome.done[0]
-    reports = [replace(done.told, seconds=outcome.seconds, notes=[*outcome.unused, *done.told.notes]) for done in outcome.done]
-    if not first.action:
+    shared: dict[str, Any] = {"kind": results.kind, "seconds": results.seconds}
+    reports: list[Report] = [replace(each, **shared, notes=[*results.unused, *each.notes]) for each in results.done]
+    if not results.armature:
         return reports[0]
-    clips = [(done.action, report) for done, report in zip(outcome.done, reports, strict=True)]
-    return ClipsReport(kind, first.plan.armature, clips, outcome.refused, outcome.seconds)
+    clips = sorted(zip(results.actions, reports, strict=True), key=lambda clip: -clip[1].rank)
+    # Failed ones first, fine ones last.
+    notes = [note('"{action}" failed: {reason}', action=each.action, reason=each.reason) for each in results.refused]
+    for action, report in sorted(clips, key=lambda clip: clip[1].is_as_asked):
+        notes.append(note('"{action}" {verdict}: {sentence}', action=action, verdict=_verdict(report), sentence=report.says))
+    more: dict[str, Any] = {"evaluation": reports[0].evaluation, "refused": results.refused, "notes": notes}
+    return ClipsReport(**shared, **more, armature=results.armature, clips=clips)
 
 
-def _verdict(report: ClipReport) -> str:
+def _verdict(report: Report) -> str:
     return FINE if report.is_as_asked else LOOK
 
 
-def bake_report(outcome: Outcome, left: Sequence[Refused] = (), **more: Any) -> BakeReport:
-    """The report of chains, from the lists in `Done.told`; the notes of the first chain name what failed.
+def bake_report(results: Results, left: Sequence[Refused] = (), **more: Any) -> BakeReport:
+    """The report of chains, from the entries of each action; the notes of the first chain name what failed.
 
     left : what failed in actions that were otherwise done
     """
-    evaluation, entries = outcome.done[0].solution.evaluation, [entry for done in outcome.done for entry in done.told]
-    passes = len(outcome.done) + len(outcome.refused)
-    refused = [*outcome.refused, *left]
-    known = {said for entry in entries for said in (entry.chain if isinstance(entry, FurtherReport) else entry).notes}
-    unused = [said for said in outcome.unused if said not in known]
-    return BakeReport(with_notes(entries, [*in_words(refused, passes), *unused]), outcome.seconds, evaluation, refused, **more)
+    chains = [chain for done in results.done for chain in done.entries]
+    refused = [*results.refused, *left]
+    known = {said for chain in chains for said in chain.notes}
+    unused = [said for said in results.unused if said not in known]
+    chains = with_notes(chains, [*in_words(refused, len(results.done) + len(results.refused)), *unused])
+    return BakeReport(
+        kind=results.kind,
+        chains=chains,
+        notes=list(dict.fromkeys(said for chain in chains for said in chain.notes)),
+        seconds=results.seconds,
+        evaluation=results.done[0].evaluation,
+        refused=refused,
+        **more,
+    )
 
 
-def with_notes(entries: Sequence[Entry], notes: Sequence[Sentence]) -> list[Entry]:
+def with_notes(chains: Sequence[Chain], notes: Sequence[Sentence]) -> list[Chain]:
     """The reports of chains, with `notes` added to the first."""
     if not notes:
-        return list(entries)
-    first, *others = entries
-    if isinstance(first, FurtherReport):
-        return [replace(first, chain=replace(first.chain, notes=[*first.chain.notes, *notes])), *others]
+        return list(chains)
+    first, *others = chains
     return [replace(first, notes=[*first.notes, *notes]), *others]
 
 

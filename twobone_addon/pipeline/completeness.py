@@ -9,6 +9,7 @@ from ..scene.graph.missing import missing_above
 from ..scene.lookup import missing_libraries, objects_by_name
 from ..scene.versions import file_version, oldest_reader, own_version, version_text
 from ..settings import BakeSettings
+from .plan.chain_plan import followed_by
 
 
 def what_is_missing(settings: Sequence[BakeSettings], chains: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -19,20 +20,22 @@ def what_is_missing(settings: Sequence[BakeSettings], chains: Sequence[Mapping[s
     objects, found = objects_by_name(), list[str]()
     for asked, chain in zip(settings, chains, strict=True):
         name = "{upper} to {lower} of {armature}".format_map(chain)
-        missing = missing_above(objects, _starts(asked, chain))
+        starts = [(chain["armature"], chain[bone]) for bone in ("upper", "lower", "tip")]
+        starts += [(owner, bone) for _, owner, bone in followed_by(asked) if owner]
+        missing = missing_above(objects, starts)
         found += [f"{name}: {entry.what} is missing: {entry.why}." for entry in missing]
     return list(dict.fromkeys(found))
 
 
 def missing_of_chains(settings: Sequence[BakeSettings], chains: Sequence[Mapping[str, Any]]) -> list[str]:
     """`what_is_missing` where several chain reports, one per action, may belong to the same settings, and none to others."""
-    pairs = [(asked, chain) for asked in settings for chain in chains if _is_about(chain, asked)]
+    pairs = [
+        (asked, chain)
+        for asked in settings
+        for chain in chains
+        if all(getattr(asked, name) in {"", chain[name]} for name in ("armature", "upper", "lower"))
+    ]
     return what_is_missing([asked for asked, _ in pairs], [chain for _, chain in pairs])
-
-
-def _is_about(chain: Mapping[str, Any], settings: BakeSettings) -> bool:
-    named = {name: getattr(settings, name) for name in ("armature", "upper", "lower")}
-    return all(chain[name] == value for name, value in named.items() if value)
 
 
 def missing_in_rig(armature: str) -> list[str]:
@@ -49,16 +52,6 @@ def lost_libraries() -> list[str]:
     return [f'The library "{path}" is not there.' for path in missing_libraries()]
 
 
-def _starts(settings: BakeSettings, chain: Mapping[str, Any]) -> list[tuple[str, str]]:
-    named = [(chain["armature"], chain[bone]) for bone in ("upper", "lower", "tip")]
-    named.append((settings.target, settings.target_bone))
-    if settings.plane == "POLE":
-        named.append((settings.pole, settings.pole_bone))
-    if settings.plane == "OBJECT":
-        named.append((settings.plane_object, ""))
-    return [(thing, bone) for thing, bone in named if thing]
-
-
 __all__ = ["change_by_saving", "version_text"]
 
 
@@ -68,8 +61,5 @@ def change_by_saving() -> str:
     if oldest_reader() <= file <= own:
         return ""
     lost = "What only the newer version knows is lost" if file > own else "It can no longer be read by its own version"
-    return f"It was saved by Blender {_text(file)}, and this is {_text(own)}. {lost}, once this one has saved it."
-
-
-def _text(version: tuple[int, int]) -> str:
-    return f"{version[0]}.{version[1]}"
+    saved, here = (f"{major}.{minor}" for major, minor in (file, own))
+    return f"It was saved by Blender {saved}, and this is {here}. {lost}, once this one has saved it."

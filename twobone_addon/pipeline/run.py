@@ -8,28 +8,27 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
-from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import Any, TypeVar
+from dataclasses import dataclass, field
+from typing import Any
 
-from ..core.array_types import Array
-from ..errors import TwoBoneError
+from ..errors import ObjectError, TwoBoneError
+from ..said import INFO, Sentence
 from ..scene.actions import OwnAction, Stage, staged
 from ..scene.blender_types import Object, Scene
-from ..scene.lookup import objects_known
+from ..scene.graph.rig_graph import dependencies
+from ..scene.keys.writing import put
+from ..scene.lookup import datablock_named, objects_by_name, objects_known, only_reading
 from ..scene.restoring import edits_kept
-from ..scene.sampling.quantities import Quantity, Samples
-from ..scene.sampling.stepping import Steps, at_once, verifying
-from .actions.choosing import ACTIVE, chosen_of_all, own_span
+from ..scene.sampling.quantities import Samples
+from ..scene.sampling.stepping import Steps, Verifying, at_once
+from ..scene.writer import Transaction, on_failure, unnoted
+from .actions.choosing import ACTIVE, chosen_of_all
 from .beginning import Beginning, starting_over
 from .motion.sampling import sample_steps
 from .plan.found_chain import refuse_unknown
 from .report.reports import Refused
-from .task import Done, Outcome, Task
-
-
-class SkipCheckError(Exception):
-    """Thrown into a run by a user who does not want to wait for the proof; before the first write, it stops the run."""
+from .story import Agree, Make, Sample, SkipCheckError, StartOver, Story, Write
+from .task import Asked, Results, Task
 
 
 @dataclass(slots=True)
@@ -58,9 +57,6 @@ class Stopwatch:
         self._since = now
 
 
-Result = TypeVar("Result")
-
-
 class _DryRunEnd(Exception):  # noqa: N818
     """Ends a dry run the way a refusal would, so that everything is restored."""
 
@@ -78,22 +74,19 @@ class _Pass:
         return self.own.name if self.own is not None else ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Solved:
-    """A pass that is ready to be written."""
-
-    run_pass: _Pass
-    begun: Any
-    done: Done
-
-
-def run(scene: Scene, task: Task, settings: Any, active: Object | None = None, **how: Any) -> Any:
+def run(scene: Scene, task: Task[Asked], settings: Asked, active: Object | None = None, **how: Any) -> Any:
     """`run_steps` in one go."""
     return at_once(run_steps(scene, task, settings, active, **how))
 
 
 def run_steps(
-    scene: Scene, task: Task, settings: Any, active: Object | None = None, *, actions: str = ACTIVE, dry_run: bool = False
+    scene: Scene,
+    task: Task[Asked],
+    settings: Asked,
+    active: Object | None = None,
+    *,
+    actions: str = ACTIVE,
+    dry_run: bool = False,
 ) -> Steps[Any]:
     """Run a task in small steps and return its report; raises a `TwoBoneError` before anything is changed.
 
@@ -102,27 +95,30 @@ def run_steps(
         names the failed ones
     dry_run : stop before writing, and report what would have been written
     """
-    watch, report, unused = Stopwatch(), None, task.TABLE.unused(settings)
+    unused, report = task.table.unused(settings), None
     with ExitStack() as stack, suppress(_DryRunEnd):
         passes = _passes(task, settings, active, actions)
-        playback = _Playback(scene, passes, stack)
-        # If this block ends early, what `begun` set up is undone.
-        with ExitStack() as beginnings:
-            solved = yield from _solved(scene, task, playback, active=active, watch=watch, beginnings=beginnings)
-            if dry_run or task.READS_ONLY:
-                judged = [_judged(scene, task, playback, each, watch) for each in solved]
-                report = task.report(Outcome(scene, judged, playback.refused, watch.seconds, is_dry=True, unused=unused))
+        telling = _Telling(scene, task, active, _Playback(scene, passes, stack))
+        stack.callback(telling.close)
+        unused = [*unused, *telling.playback.notes]
+        # If this block ends early, all that was written is put back, then what the stories have made is undone.
+        with ExitStack() as made, telling.changes:
+            with unnoted(), ExitStack() as unfinished:
+                unfinished.callback(telling.close)
+                told = yield from telling.solve(passes, made)
+                unfinished.pop_all()
+            if dry_run or not any(each.write for each in told):
+                report = telling.report(told, [telling.unproved(each) for each in told], unused, is_dry=dry_run)
                 raise _DryRunEnd
-            with watch.stage("write"), objects_known():
-                written = [_written(scene, task, playback, each) for each in solved]
-                task.finish([each.done for each in written])
-        proved = yield from _proved(scene, task, playback, written, watch)
-        with watch.stage("report"):
-            report = task.report(Outcome(scene, proved, playback.refused, watch.seconds, is_dry=False, unused=unused))
+            with telling.changes.noting():
+                telling.write(told)
+                made.close()
+        reports = yield from telling.prove(told)
+        report = telling.report(told, reports, unused)
     return report
 
 
-def _passes(task: Task, settings: Any, active: Object | None, actions: str) -> list[_Pass]:
+def _passes(task: Task[Asked], settings: Asked, active: Object | None, actions: str) -> list[_Pass]:
     """One pass per chosen action; a single one for whatever is played now. Raises a `TwoBoneError` if there is none."""
     if actions == ACTIVE:
         return [_Pass(settings)]
@@ -130,11 +126,30 @@ def _passes(task: Task, settings: Any, active: Object | None, actions: str) -> l
     return [_Pass(by_armature[armature], armature, own) for armature, own in chosen_of_all(list(by_armature), actions)]
 
 
+def _followed(armature: Object, passes: Sequence[_Pass]) -> set[Object]:
+    """Other objects that an armature or its chains depend on, such as targets, poles and parents."""
+    settings = next(each.settings for each in passes if each.armature == armature)
+    named: set[str] = set()
+    for chain in getattr(settings, "chains", ()):
+        named |= {chain.target, chain.pole, chain.plane_object}
+    for chain in armature.twobone.chains:
+        named |= {thing.name for thing in (chain.target, chain.pole, chain.plane_object) if thing is not None}
+    objects = objects_by_name()
+    starts = [(thing.name, "") for thing in (armature, *(objects[name] for name in sorted(named) if name in objects))]
+    for name, _ in list(starts):
+        starts += [(name, bone.name) for bone in (objects[name].pose.bones if objects[name].pose else ())]
+    return {objects[name] for name, _ in dependencies(objects, starts).nodes if name in objects} - {armature}
+
+
+def _paths_of(write: Write) -> set[tuple[Object, str]]:
+    """Datablocks and data paths that a story wants to write."""
+    return {*((datablock_named(change.owner), key.path) for change in write.changes or () for key in change.keys), *write.paths()}
+
+
 class _Playback:
     """The armatures of a run, each of which plays its actions one after another; or all of them whatever they play now."""
 
     def __init__(self, scene: Scene, passes: Sequence[_Pass], stack: ExitStack) -> None:
-        self.passes = passes
         self.refused: list[Refused] = []
         """Actions that failed."""
         own: dict[Object, list[OwnAction]] = {}
@@ -142,7 +157,8 @@ class _Playback:
             if run_pass.armature is not None and run_pass.own is not None:
                 own.setdefault(run_pass.armature, []).append(run_pass.own)
         self._stages: dict[Object, Stage] = {
-            armature: stack.enter_context(staged(scene, armature, actions)) for armature, actions in own.items()
+            armature: stack.enter_context(staged(scene, armature, actions, _followed(armature, passes)))
+            for armature, actions in own.items()
         }
 
     def play(self, run_pass: _Pass) -> None:
@@ -150,6 +166,26 @@ class _Playback:
         if run_pass.armature is not None and run_pass.own is not None:
             stage = self._stages[run_pass.armature]
             stage.play(stage.renewed.get(run_pass.own.action, run_pass.own.action), run_pass.own.slot)
+
+    def refuse_alone(self, run_pass: _Pass) -> None:
+        """Raise `ObjectError` where something that the armature follows has no action that goes with that of a pass."""
+        if run_pass.armature is not None:
+            for companion in self._stages[run_pass.armature].companions:
+                companion.refuse_alone(run_pass.name)
+
+    @property
+    def notes(self) -> list[Sentence]:
+        """Notes on what played actions of its own along with several of the armatures."""
+        found = []
+        for companion in (companion for stage in self._stages.values() for companion in stage.companions):
+            names = sorted({f'"{action.name}"' for action in companion.actions.values() if action is not None})
+            text = '"{object}" played {actions} along with all actions.'
+            if companion.changes:
+                text = '"{object}" played its own actions along with those of the same names: {actions}.'
+            if len(companion.actions) > 1:
+                values = {"object": companion.player.thing.name, "actions": ", ".join(names)}
+                found.append(Sentence(text, values, level=INFO))
+        return list(dict.fromkeys(found))
 
     def hold(self, run_pass: _Pass, paths: set[tuple[Object, str]]) -> None:
         """Record the present values of paths that will get keys, to be restored for the actions that come after."""
@@ -162,118 +198,232 @@ class _Playback:
             return ""
         stage, action = self._stages[run_pass.armature], run_pass.armature.animation_data.action
         stage.written |= {path for owner, path in paths if owner == run_pass.armature}
+        on_failure(stage.renewed.clear)
         stage.renewed[run_pass.own.action] = action
         return action.name if action is not None else run_pass.name
 
-    @contextmanager
-    def begun(self, task: Task, scene: Scene, run_pass: _Pass, plan: Any, beginning: Beginning) -> Iterator[Any]:
-        """`task.begun`, with the action of its pass being played when it ends, too."""
-        with ExitStack() as stack:
-            value = stack.enter_context(task.begun(scene, plan, beginning))
+
+@dataclass(slots=True)
+class _Told:
+    """The story of a pass, as far as it is told."""
+
+    run_pass: _Pass
+    story: Story
+    action: str
+    """Name of the chosen action, or of the copy that was keyed in its place; empty without one."""
+    beginning: Beginning = field(default_factory=Beginning)
+    agree: Agree | None = None
+    write: Write | None = None
+    """What it wants to write; `None` if it only reads."""
+    report: Any = None
+    """What it reports, once it has ended."""
+
+
+class _Progress:
+    """Part of a run that is done: it never goes back, and there is at least one step for each pass."""
+
+    def __init__(self, number: int, count: int, *, after: float = 0.0, of: float = 1.0, kind: type[float] = float) -> None:
+        """Begin pass `number` of `count`, which together are `of` of the whole, after the part `after`."""
+        self._start, self._length, self._kind = after + of * number / count, of / count, kind
+        self._part: float | None = None
+
+    def at(self, part: float) -> float:
+        """Progress of the run at a part of the pass."""
+        # Each sampling counts from 0.
+        self._part = max(part, self._part or 0.0)
+        return self._kind(self._start + self._length * self._part)
+
+    @property
+    def is_unseen(self) -> bool:
+        """Whether it was never asked for."""
+        return self._part is None
+
+
+class _Telling:
+    """Tells the stories of all passes: each to what it wants to write; then, when all is written, each to its end."""
+
+    def __init__(self, scene: Scene, task: Task[Any], active: Object | None, playback: _Playback) -> None:
+        self.scene, self.task, self.active, self.playback = scene, task, active, playback
+        self.watch, self.changes = Stopwatch(), Transaction()
+        self._is_skipped = False
+        """Whether the user does not want to wait for further proofs."""
+        self._stories: list[Story] = []
+
+    def close(self) -> None:
+        """End the stories that wait for others, so that what they hold open goes before anything else is put back."""
+        for story in self._stories:
+            story.close()
+
+    def solve(self, passes: Sequence[_Pass], made: ExitStack) -> Steps[list[_Told]]:
+        """Tell each pass up to its write, skipping those that fail; raises the first `TwoBoneError` if all fail."""
+        found, errors, count = [], [], len(passes)
+        whole = 0.5 if count > 1 else 1.0
+        for number, run_pass in enumerate(passes):
+            self.playback.play(run_pass)
             try:
-                yield value
-            finally:
-                self.play(run_pass)
+                self.playback.refuse_alone(run_pass)
+                progress = _Progress(number, count, of=whole)
+                if count > 1:  # Yield between two passes, however short they are.
+                    yield progress.at(0.0)
+                found.append((yield from self._solved(run_pass, progress, made)))
+            except TwoBoneError as error:
+                if run_pass.armature is None:
+                    raise
+                errors.append(error)
+                self.playback.refused.append(Refused(run_pass.armature.name, run_pass.name, error.sentence))
+        if not found:
+            raise errors[0]
+        asking = [told for told in found if told.agree is not None]
+        decided = asking[0].agree.decide([told.agree.value for told in asking]) if asking else []
+        for told, answer in zip(asking, decided, strict=True):
+            self.playback.play(told.run_pass)
+            yield from self._tell(told, answer, _Progress(0, 1, after=whole, of=0.0), made)
+        if count > 1:
+            self._refuse_overwriting(found)
+        return found
 
+    def _refuse_overwriting(self, found: Sequence[_Told]) -> None:
+        """Raise `ObjectError` where two actions would key something else that plays one action along with both of them."""
+        keyed: dict[tuple[Object, Any, str], str] = {}
+        for told, write in [(told, told.write) for told in found if told.write is not None]:
+            self.playback.play(told.run_pass)
+            for owner, path in sorted(_paths_of(write), key=lambda each: (each[0].name, each[1])):
+                data = owner.animation_data
+                first = keyed.setdefault((owner, data.action if data is not None else None, path), told.run_pass.name)
+                if owner != told.run_pass.armature and first != told.run_pass.name:
+                    raise ObjectError(
+                        '"{object}" would get keys for "{first}" and then others for "{second}" in one and the same action. '
+                        "Work on one action at a time, or let the object play an action of its own for each, named after it.",
+                        object=owner.name,
+                        first=first,
+                        second=told.run_pass.name,
+                    )
 
-def _solved(
-    scene: Scene, task: Task, playback: _Playback, *, active: Object | None, watch: Stopwatch, beginnings: ExitStack
-) -> Steps[list[_Solved]]:
-    """Plan, sample and solve all passes, skipping those that fail; raises the first `TwoBoneError` if all fail."""
-    solved, errors, count = [], [], len(playback.passes)
-    for number, run_pass in enumerate(playback.passes):
-        playback.play(run_pass)
-        try:
-            with ExitStack() as own:
-                plan = _planned(scene, task, run_pass, active, watch)
+    def _solved(self, run_pass: _Pass, progress: _Progress, made: ExitStack) -> Steps[_Told]:
+        """Tell a pass up to where others have a say, from the motion that it starts from."""
+        told = _Told(run_pass, self._story(run_pass), run_pass.name)
+        # What a story that fails has made is put back, whatever becomes of the others.
+        with ExitStack() as own, Transaction(self.changes):
+            start = yield from self._tell(told, None, progress, own, stage="read")
+            for chain in getattr(run_pass.settings, "chains", ()):
+                refuse_unknown(self.scene, chain)
+            if isinstance(start, StartOver):
                 # On leaving, the keys of the last run are back, before they are written over.
-                with starting_over(scene, task.NAME, task.reaches(plan)) as beginning:
-                    if beginning.earlier:
-                        plan = _planned(scene, task, run_pass, active, watch)
-                    begun = own.enter_context(playback.begun(task, scene, run_pass, plan, beginning))
-                    with watch.stage("solve"):
-                        steps = task.solve(plan, begun, partial(_timed_samples, scene, watch, "sample", held=task.held(plan)))
-                        solution = yield from _with_progress(steps, number, count, of=0.5 if count > 1 else 1.0)
-                solved.append(_Solved(run_pass, begun, Done(run_pass.name, plan, solution, None)))
-                beginnings.push(own.pop_all())
-        except TwoBoneError as error:
-            if run_pass.armature is None:
-                raise
-            errors.append(error)
-            playback.refused.append(Refused(run_pass.armature.name, run_pass.name, error.sentence))
-    if not solved:
-        raise errors[0]
-    settled = task.settle([each.done for each in solved])
-    return [replace(each, done=done) for each, done in zip(solved, settled, strict=True)]
+                with starting_over(self.scene, self.task.name, start.reaches) as told.beginning:
+                    if told.beginning.earlier:
+                        told.story.close()
+                        told.story = self._story(run_pass)
+                        yield from self._tell(told, None, progress, own, stage="read")
+                    yield from self._tell(told, told.beginning, progress, own)
+            if progress.is_unseen:  # Every run can be stopped.
+                yield progress.at(1.0)
+            made.push(own.pop_all())
+        return told
 
+    def _story(self, run_pass: _Pass) -> Story:
+        self._stories.append(self.task.story(self.scene, run_pass.settings, self.active, run_pass.own))
+        return self._stories[-1]
 
-def _planned(scene: Scene, task: Task, run_pass: _Pass, active: Object | None, watch: Stopwatch) -> Any:
-    with watch.stage("read"), objects_known():
-        plan = task.plan(scene, run_pass.settings, active, own_span(run_pass.own) if run_pass.own is not None else None)
-        for chain in getattr(run_pass.settings, "chains", ()):
-            refuse_unknown(scene, chain)
-        return plan
+    def _tell(
+        self, told: _Told, answer: Any, progress: _Progress, made: ExitStack, *, stage: str = "solve"
+    ) -> Steps[StartOver | None]:
+        """Tell a story on with an answer, until it starts over, asks for what others have a say in, or ends."""
+        skipped: SkipCheckError | None = None
+        with ExitStack() as unfinished:
+            unfinished.callback(told.story.close)
+            while True:
+                try:
+                    with self.watch.stage(stage), only_reading() if stage == "read" else nullcontext():
+                        request = told.story.throw(skipped) if skipped is not None else told.story.send(answer)
+                except StopIteration as end:
+                    told.report = end.value
+                    return None
+                stage, answer, skipped = "solve" if stage == "read" else stage, None, None
+                try:
+                    if isinstance(request, Sample):
+                        answer = yield from self._sampled(request, progress, is_proof=stage == "verify")
+                    elif isinstance(request, Make):
+                        with self.changes.noting():
+                            answer = made.enter_context(request.what)
+                        # Its block ends with the action of its pass being played.
+                        made.callback(self.playback.play, told.run_pass)
+                    elif isinstance(request, float | int):
+                        yield progress.at(request)
+                    else:
+                        told.agree = request if isinstance(request, Agree) else None
+                        told.write = request if isinstance(request, Write) else None
+                        unfinished.pop_all()
+                        return request if isinstance(request, StartOver) else None
+                except SkipCheckError as error:
+                    if stage != "verify":
+                        raise
+                    self._is_skipped, skipped = True, error
 
+    def _sampled(self, request: Sample, progress: _Progress, *, is_proof: bool) -> Steps[Samples]:
+        if is_proof and self._is_skipped:
+            raise SkipCheckError
+        how = {"evaluation": request.evaluation, "place": request.place, "verified": request.verified}
+        # Once everything is written, a check does not fail for want of memory.
+        steps = sample_steps(self.scene, request.quantities, request.frames, held=0 if is_proof else request.held, **how)
+        with self.watch.stage("verify" if is_proof else "sample"), closing(steps):
+            while True:
+                try:
+                    part = next(steps)
+                except StopIteration as end:
+                    return end.value
+                yield progress.at(request.start + request.share * part)
 
-def _written(scene: Scene, task: Task, playback: _Playback, solved: _Solved) -> _Solved:
-    done = solved.done
-    playback.play(solved.run_pass)
-    task.store(scene, done.plan)
-    paths = task.paths(done.plan, done.solution)
-    playback.hold(solved.run_pass, paths)
-    # With a chosen action, its stage itself keeps the unkeyed edits.
-    owners = list(dict.fromkeys(owner for owner, _ in paths))
-    with edits_kept(scene, owners, paths) if solved.run_pass.own is None else nullcontext():
-        solution = task.write(scene, done.plan, done.solution, solved.begun)
-    return replace(solved, done=replace(done, action=playback.note_written(solved.run_pass, paths), solution=solution))
+    def unproved(self, told: _Told) -> Any:
+        """The report of a story that was not written, or whose check was skipped."""
+        if told.write is None:
+            return told.report
+        self.playback.play(told.run_pass)
+        with self.watch.stage("report"), only_reading():
+            return told.write.report()
 
+    def write(self, found: Sequence[_Told]) -> None:
+        """Write what the stories want to write."""
+        writes = [(told, told.write) for told in found if told.write is not None]
+        with self.watch.stage("write"), objects_known():
+            for told, write in writes:
+                self.playback.play(told.run_pass)
+                paths = _paths_of(write)
+                self.playback.hold(told.run_pass, paths)
+                # With a chosen action, its stage itself keeps the unkeyed edits.
+                owners = list(dict.fromkeys(owner for owner, _ in paths))
+                with edits_kept(self.scene, owners, paths) if told.run_pass.own is None else nullcontext():
+                    if write.changes is not None:
+                        put(write.changes, told.beginning.earlier)
+                    if write.also is not None:
+                        write.also()
+                told.action = self.playback.note_written(told.run_pass, paths)
+            for _, write in writes[:1]:
+                if write.then is not None:
+                    write.then()
 
-def _proved(scene: Scene, task: Task, playback: _Playback, written: Sequence[_Solved], watch: Stopwatch) -> Steps[list[Done]]:
-    """Measure what was written, until the user skips the check."""
-    found, is_skipped, count = [], False, len(written)
-    for number, each in enumerate(written):
-        playback.play(each.run_pass)
-        proof = None
-        if not is_skipped:
+    def prove(self, found: Sequence[_Told]) -> Steps[list[Any]]:
+        """Tell the stories to their ends, until the user skips the check; return what they report."""
+        count = len(found)
+        for number, told in enumerate(found):
+            write, after = told.write, 0.5 if count > 1 else 0.0
+            if write is None:
+                continue
+            progress = _Progress(number, count, after=after, of=1.0 - after, kind=Verifying)
+            self.playback.play(told.run_pass)
             try:
-                with watch.stage("verify"):
-                    steps = task.prove(each.done.plan, each.done.solution, partial(_timed_samples, scene, watch, "verify"))
-                    after = 0.5 if count > 1 else 0.0
-                    proof = yield from verifying(_with_progress(steps, number, count, after=after, of=1.0 - after))
+                with ExitStack() as made:
+                    yield from self._tell(told, told.action, progress, made, stage="verify")
+                if progress.is_unseen:
+                    yield progress.at(1.0)
             except SkipCheckError:
-                is_skipped = True
-        found.append(_judged(scene, task, playback, replace(each, done=replace(each.done, proof=proof)), watch))
-    return found
+                self._is_skipped = True
+                told.report = told.report if told.report is not None else write.report()
+        return [told.report for told in found]
 
-
-def _judged(scene: Scene, task: Task, playback: _Playback, solved: _Solved, watch: Stopwatch) -> Done:
-    playback.play(solved.run_pass)
-    with watch.stage("report"), objects_known():
-        return replace(solved.done, told=task.judge(scene, solved.done))
-
-
-def _timed_samples(
-    scene: Scene, watch: Stopwatch, stage: str, quantities: Sequence[Quantity], frames: Array, **how: Any
-) -> Steps[Samples]:
-    with watch.stage(stage):
-        return (yield from sample_steps(scene, quantities, frames, **how))
-
-
-def _with_progress(steps: Steps[Result], number: int, count: int, *, after: float = 0.0, of: float = 1.0) -> Steps[Result]:
-    """Run the steps of pass `number` of `count`, scaling their progress to its share.
-
-    after : progress at which the first pass begins
-    of : fraction of the whole progress that all passes make up
-    """
-    with closing(steps):
-        if count > 1:  # Yield between two passes, however short they are.
-            yield after + of * number / count
-        part = None
-        while True:
-            try:  # Each sampling counts from 0; the progress shown never goes back.
-                part = max(next(steps), part or 0.0)
-            except StopIteration as end:
-                if part is None:  # Yield at least once, so that every run can be stopped.
-                    yield after + of * (number + 1) / count
-                return end.value
-            yield after + of * (number + part) / count
+    def report(self, found: Sequence[_Told], reports: Sequence[Any], unused: Sequence[Sentence], *, is_dry: bool = False) -> Any:
+        """The report of the whole run."""
+        armature, actions = found[0].run_pass.armature, [told.action for told in found]
+        name = armature.name if armature is not None else ""
+        with self.watch.stage("report"):
+            kind, seconds, refused = self.task.table.task, self.watch.seconds, self.playback.refused
+            return self.task.joined(Results(kind, self.scene, reports, refused, seconds, is_dry, actions, name, unused))

@@ -6,7 +6,8 @@ channels are set to rest, and everything else that any of the actions animates t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -14,9 +15,13 @@ import bpy
 import numpy as np
 
 from ..core.array_types import Array
+from ..core.curves.frames import FRAME_DECIMALS, NEAR_FRAME
+from ..errors import ObjectError
 from .blender_types import Action, AnimData, CurveBag, NlaStrip, NlaTrack, Object, Scene
+from .keys.destinations import animated_channels
+from .keys.ledger import Ledger, is_set
 from .keys.reading import AT_REST, is_keyed_to, read_frames
-from .keys.tables import ChannelKeys
+from .keys.tables import StraightKeys
 from .keys.writing import write_keys
 from .lookup import BONES
 from .restoring import Edit, apply_edits, present_values, unkeyed_edits
@@ -118,14 +123,15 @@ def _players() -> dict[Action, set[Object]]:
     return players
 
 
-def _strips(thing: Object) -> Iterator[NlaStrip]:
-    """The strips of an object, including those in meta strips."""
+def _strips(thing: Object, *, muted: bool = True) -> Iterator[NlaStrip]:
+    """The strips of an object, including those in meta strips; without `muted`, only those that the scene plays."""
     tracks = thing.animation_data.nla_tracks if thing.animation_data else ()
-    waiting = [strip for track in tracks for strip in track.strips]
+    waiting = [strip for track in tracks if muted or not track.mute for strip in track.strips]
     while waiting:
         strip = waiting.pop()
-        waiting += strip.strips
-        yield strip
+        if muted or not strip.mute:
+            waiting += strip.strips
+            yield strip
 
 
 def _constraint_actions() -> set[Action]:
@@ -146,6 +152,23 @@ def key_span(action: Action) -> tuple[float, float] | None:
     return (float(min(each[0] for each in frames)), float(max(each[-1] for each in frames))) if frames else None
 
 
+def strip_frames(armature: Object, first: float, last: float) -> Array:
+    """Frames of the present action, ascending, that its strips play at whole frames of the scene, from `first` to `last`.
+
+    Only those between whole frames: a strip may be scaled, reversed, or begin in between. The glTF importer mutes its tracks.
+    """
+    action, found = armature.animation_data.action if armature.animation_data else None, []
+    for strip in _strips(armature, muted=False) if action is not None else ():
+        length = strip.action_frame_end - strip.action_frame_start
+        if strip.action != action or length <= 0.0 or strip.use_animated_time:
+            continue
+        frames = np.arange(np.ceil(strip.frame_start), np.floor(strip.frame_end) + 1.0)
+        times = ((frames - strip.frame_start) / strip.scale) % length
+        found.append(strip.action_frame_end - times if strip.use_reverse else strip.action_frame_start + times)
+    frames = np.unique(np.round(np.concatenate([np.zeros(0), *found]), FRAME_DECIMALS))
+    return frames[(frames > first) & (frames < last) & (np.abs(frames - np.round(frames)) > NEAR_FRAME)]
+
+
 def is_held(own: OwnAction, path: str, value: float) -> bool:
     """Whether an action keeps the number at a data path at one value throughout."""
     return is_keyed_to(own.bag, path, value)
@@ -160,7 +183,8 @@ def hold(own: OwnAction, path: str, value: float, group: str) -> bool:
     span = key_span(own.action)
     first = span[0] if span else 0.0
     bag: CurveBag = ensure_bag_of(own.action, own.slot)
-    write_keys(bag, [ChannelKeys(path, 0, group, np.array([first]), np.array([value]), "CONSTANT")], first, first)
+    write_keys(bag, [StraightKeys(path, 0, group, np.array([first]), np.array([value]), "CONSTANT")], first, first)
+    Ledger.of(bag).note_held(bag.fcurves.find(path))
     return True
 
 
@@ -181,19 +205,59 @@ class _Player:
             assign_slot(data, slot)
 
 
+@dataclass(frozen=True, slots=True)
+class Companion:
+    """An object that the armature follows, and that plays an action of its own."""
+
+    player: _Player
+    actions: dict[str, Action | None]
+    """Its action for each of the armature's, by their names: the one that bears the same name, such as "Run gun" for "Run", or
+    `None` if there is none; its present one for all where that bears none of their names."""
+
+    @property
+    def changes(self) -> bool:
+        """Whether it has more than one action to play."""
+        return len({action for action in self.actions.values() if action is not None}) > 1
+
+    def play(self, name: str) -> None:
+        """Play the action that goes with one of the armature."""
+        action = self.actions.get(name)
+        if action is not None and self.changes:
+            slots = object_slots(action) or ("",)
+            self.player.play(action, self.player.slot if self.player.slot in slots else slots[0])
+
+    def refuse_alone(self, name: str) -> None:
+        """Raise `ObjectError` where none of its actions goes with one of the armature."""
+        if self.actions.get(name) is None:
+            partner, own = next((partner, own) for partner, own in self.actions.items() if own == self.player.action)
+            raise ObjectError(
+                '"{object}", which the armature follows, plays "{own}" along with "{partner}", but has no action "{missing}" to '
+                'play along with "{action}". Name its action so, or work on the active action only.',
+                object=self.player.thing.name,
+                own=own.name if own else "",
+                partner=partner,
+                missing=_named_after(partner).sub(lambda _: name, own.name if own else ""),
+                action=name,
+            )
+
+
 class Stage:
     """An armature on which actions are played in turn."""
 
-    def __init__(self, armature: Object, actions: Sequence[OwnAction]) -> None:
+    def __init__(self, armature: Object, actions: Sequence[OwnAction], followed: Iterable[Object] = ()) -> None:
         self.armature = armature
         self.written: set[str] = set()
         """Data paths of the armature that were keyed meanwhile."""
         self.renewed: dict[Action, Action] = {}
         """Copies that replace actions, by original."""
         self.others = _others(armature)
+        self.companions = _companions(armature, actions, set(followed) - {other.thing for other in self.others})
+        self.pose = _pose(armature)
+        self._ledger = Ledger.present(armature)
         self.values = [
             *_values(armature, [(own.action, own.slot) for own in actions]),
             *(value for other in self.others for value in _values(other.thing, [(own.action, other.slot) for own in actions])),
+            *(value for companion in self.companions if companion.changes for value in _values_of_companion(companion)),
         ]
 
     def hold(self, paths: Iterable[tuple[Object, str]]) -> None:
@@ -202,6 +266,28 @@ class Stage:
         for owner, path in paths:
             if (owner, path) not in known and not _is_bones_own(path):
                 self.values += present_values(owner, [(path, 0)])
+        # What is not animated yet is noted, for clearing, as it was before any action was played.
+        own = [path for owner, path in paths if owner == self.armature and _is_bones_own(path)]
+        apply_edits([edit for path in own for edit in self._posed(path)])
+
+    def _posed(self, path: str) -> list[Edit]:
+        """The values that a bone's own channel had before any action was played."""
+        number, channel = self.armature.pose.bones.find(_bone_of(path)), path.rpartition(".")[2]
+        width = len(AT_REST[channel])
+        values = self.pose[channel][number * width :][:width].tolist() if number >= 0 else []
+        return [Edit(self.armature, path, index, value) for index, value in enumerate(values)]
+
+    def given_back(self) -> list[Edit]:
+        """Values from before runs whose keys in the armature's own action have been cleared meanwhile."""
+        before, now = self._ledger, Ledger.present(self.armature)
+        if before is None:
+            return []
+        left, animated = now.channels.keys() if now else set(), animated_channels(self.armature)
+        gone = [(channel, kept.value) for channel, kept in before.channels.items() if channel not in left]
+        gone = [(channel, value) for channel, value in gone if value is not None and channel not in animated]
+        sets = before.sets if now is None else {path: each for path, each in before.sets.items() if path not in now.sets}
+        gone += [((path, 0), value) for path, (_, value) in sets.items() if not is_set(path)]
+        return [Edit(self.armature, *channel, value) for channel, value in gone]
 
     def play(self, action: Action, slot: str) -> None:
         """Play an action alone, with everything that it does not pose at rest."""
@@ -209,20 +295,25 @@ class Stage:
         for other in self.others:
             if other.slot in (object_slots(action) or ()):
                 other.play(action, other.slot)
+        original = next((before for before, renewed in self.renewed.items() if renewed == action), action)
+        for companion in self.companions:
+            companion.play(original.name)
         bones = len(self.armature.pose.bones)
         _set_pose(self.armature, {name: np.tile(values, bones).astype(np.float32) for name, values in AT_REST.items()})
         apply_edits(self.values)
 
 
 @contextmanager
-def staged(scene: Scene, armature: Object, actions: Sequence[OwnAction]) -> Iterator[Stage]:
-    """A stage for the actions; afterwards the armature, and what plays its action by other slots, are restored.
+def staged(scene: Scene, armature: Object, actions: Sequence[OwnAction], followed: Iterable[Object] = ()) -> Iterator[Stage]:
+    """A stage for the actions; afterwards the armature, and what plays actions along with it, are restored.
+
+    followed : other objects that the armature depends on, which may play actions of their own
 
     Where a copy of its action was keyed instead, the armature plays that from then on.
     """
-    data = armature.animation_data or armature.animation_data_create()
-    stage, pose = Stage(armature, actions), _pose(armature)
-    players = [_player(armature), *stage.others]
+    was_animated, data = armature.animation_data is not None, armature.animation_data or armature.animation_data_create()
+    stage = Stage(armature, actions, followed)
+    players = [_player(armature), *stage.others, *(companion.player for companion in stage.companions)]
     edits = [edit for player in players for edit in unkeyed_edits(scene, player.thing)]
     solo = next((track for track in data.nla_tracks if track.is_solo), None)
     mixing = data.use_nla, data.action_influence, data.action_blend_type
@@ -233,13 +324,16 @@ def staged(scene: Scene, armature: Object, actions: Sequence[OwnAction]) -> Iter
     finally:
         data.use_nla, data.action_influence, data.action_blend_type = mixing
         _turn_solo(solo, on=True)
-        _set_pose(armature, pose)
+        _set_pose(armature, stage.pose)
         apply_edits(stage.values)
         for player in players:
             player.play(stage.renewed.get(player.action, player.action), player.slot)
+        if not was_animated and data.action is None and not data.nla_tracks and not data.drivers:
+            armature.animation_data_clear()
         for layer in scene.view_layers:
             layer.update()
         apply_edits([edit for edit in edits if edit.datablock != armature or edit.path not in stage.written])
+        apply_edits(stage.given_back())
 
 
 def _player(thing: Object) -> _Player:
@@ -253,7 +347,42 @@ def _others(armature: Object) -> list[_Player]:
     if action is None or not hasattr(action, "slots"):
         return []
     others = (thing for thing in bpy.data.objects if thing != armature and thing.animation_data)
-    return [_player(thing) for thing in others if thing.animation_data.action == action]
+    players = [_player(thing) for thing in others if thing.animation_data.action == action]
+    # Who plays the armature's own slot shares that action, and must not be made to share the others as well.
+    own = own_slot(armature.animation_data)
+    return [player for player in players if player.slot != own]
+
+
+def _companions(armature: Object, actions: Sequence[OwnAction], followed: Collection[Object]) -> list[Companion]:
+    """Those of the followed objects that play actions of their own."""
+    present = armature.animation_data.action if armature.animation_data else None
+    known = {own.name for own in (*actions, *actions_of(armature))} | ({present.name} if present is not None else set())
+    names = sorted(known, key=lambda name: (present is None or name != present.name, -len(name), name))
+    found = []
+    for thing in sorted(followed, key=lambda thing: thing.name):
+        action = thing.animation_data.action if thing.animation_data else None
+        if action is None or any(action == own.action for own in actions):
+            continue
+        base = next((name for name in names if _named_after(name).search(action.name)), None)
+        found.append(
+            Companion(_player(thing), {name: action if base is None else _partner(action, base, name) for name in names})
+        )
+    return found
+
+
+def _partner(action: Action, base: str, name: str) -> Action | None:
+    """The action that has one name in place of another in the name of an action."""
+    return bpy.data.actions.get(_named_after(base).sub(lambda _: name, action.name))
+
+
+def _named_after(name: str) -> re.Pattern[str]:
+    """Finds the name of an action as whole words of another one's."""
+    return re.compile(rf"(?<![^\W_]){re.escape(name)}(?![^\W_])")
+
+
+def _values_of_companion(companion: Companion) -> list[Edit]:
+    slot = companion.player.slot
+    return _values(companion.player.thing, [(action, slot) for action in companion.actions.values() if action is not None])
 
 
 def _values(thing: Object, plays: Sequence[tuple[Action, str]]) -> list[Edit]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..core.rig.bones import RestBone
 from ..said import Sentence
-from .blender_types import PoseBone
+from .blender_types import Bone, PoseBone
 
 ROTATION_CHANNELS = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
 """Rotation channel by rotation mode; all Euler orders use `rotation_euler`."""
@@ -51,6 +51,14 @@ def _bone_path(bone: RestBone, channel: str) -> str:
 def constraint_path(bone: str, constraint: str) -> str:
     """Data path of a bone's constraint."""
     return f'pose.bones["{escaped(bone)}"].constraints["{escaped(constraint)}"]'
+
+
+def bones_below(bone: Bone) -> list[Bone]:
+    """All bones below one, parents first; `children_recursive` looks through all bones of the armature for that."""
+    below = [bone]
+    for each in below:
+        below.extend(each.children)
+    return below[1:]
 
 
 def read_rest_bone(pose_bone: PoseBone) -> RestBone:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import bpy
 
@@ -44,9 +44,13 @@ class _Memory:
     """Objects by name; empty outside its block."""
     in_scenes: set[Object]
     """Objects in any scene; empty until first needed."""
+    read: dict[tuple[Hashable, ...], Any] | None = None
+    """What `read_once` has read; `None` outside the block of `only_reading`."""
 
 
 _memory = _Memory({}, set())
+
+Read = TypeVar("Read")
 
 
 @contextmanager
@@ -55,13 +59,38 @@ def objects_known() -> Iterator[None]:
 
     Blender finds an object by a linear search: for thousands of chains that would take longer than all else.
     """
-    before = _memory.objects
-    _memory.objects = objects_by_name()
+    before, read = _memory.objects, _memory.read
+    _memory.objects, _memory.read = objects_by_name(), None
     try:
         yield
     finally:
-        _memory.objects = before
+        _memory.objects, _memory.read = before, read
         _memory.in_scenes.clear()
+
+
+@contextmanager
+def only_reading() -> Iterator[None]:
+    """`objects_known` for a block in which nothing is changed at all, so that tables of curves and bones are read only once."""
+    read = {} if _memory.read is None else _memory.read
+    with objects_known():
+        _memory.read = read
+        yield
+
+
+def forget_known() -> None:
+    """Forget what a block has left that was interrupted in its own last lines; called before a task begins."""
+    _memory.objects, _memory.read = {}, None
+    _memory.in_scenes.clear()
+
+
+def read_once(reader: Callable[[Any], Read], thing: Any) -> Read:
+    """What a function reads of something of Blender's, kept until the end of `only_reading`; outside, it is read anew."""
+    if _memory.read is None:
+        return reader(thing)
+    key = (reader, thing)
+    if key not in _memory.read:
+        _memory.read[key] = reader(thing)
+    return _memory.read[key]
 
 
 def object_named(name: str) -> Object:
@@ -133,6 +162,7 @@ def animated_datablocks() -> Iterator[Object]:
 
 
 NOTHING_CHOSEN = "No {role} is chosen. Choose an object, such as an empty."
+LOST = '{role} "{object}" is in no scene, as after it was deleted. Add or choose another object.'
 
 
 def find_object(role: str, name: str, bone: str = "") -> Object:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 
 import bpy
 import numpy as np
@@ -16,6 +17,7 @@ from .keys.reading import is_animated, motion_curves
 from .keys.tables import HANDLES, put_keys, read_keys
 from .lookup import other_side
 from .versions import ensure_curve_bag, new_fcurve
+from .writer import at_end, drop_action, make
 
 
 def add_empty(
@@ -27,7 +29,7 @@ def add_empty(
 
     location : (3,), rotation : (3, 3) or none, world space
     """
-    empty = bpy.data.objects.new(name, None)
+    empty = make(partial(bpy.data.objects.new, name, None), bpy.data.objects.remove)
     empty.location = location
     if rotation is not None:
         empty.rotation_euler = Matrix(rotation.tolist()).to_euler()
@@ -44,9 +46,9 @@ def add_empty(
 def remove_object(thing: Object) -> None:
     """Remove an object from the file, with its action if nothing else plays it."""
     action = thing.animation_data.action if thing.animation_data else None
-    bpy.data.objects.remove(thing)
-    if action is not None and not action.users:
-        bpy.data.actions.remove(action)
+    at_end(partial(bpy.data.objects.remove, thing))
+    if action is not None:
+        drop_action(action)
 
 
 ACROSS_X = Matrix.Diagonal((-1.0, 1.0, 1.0, 1.0))

@@ -7,15 +7,18 @@ has changed there without keying it. These edits are found beforehand and set ag
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 
 import bpy
 
 from .blender_types import CurveBag, Object, Scene
-from .lookup import animated_datablocks
+from .lookup import animated_datablocks, forget_known
 from .versions import curve_bag, strip_bag
+from .writer import assign, assign_item, on_failure, tracks_of
 
 
 def as_evaluated(thing: Object) -> Object:
@@ -30,6 +33,7 @@ def bring_up_to_date() -> None:
     Blender does so itself before a script's operators and between events, but not before an operator runs again from the redo
     panel: it has undone a step then and has evaluated nothing since, so that objects are at the world's origin.
     """
+    forget_known()
     bpy.context.view_layer.update()
 
 
@@ -47,6 +51,9 @@ UNCHANGED = 1e-6
 
 SINGLE = bool | int | float | str
 """Types of values of properties without components; an enum's is its name."""
+
+ELEMENT = re.compile(r"(?P<array>.+)\[(?P<index>\d+)\]")
+"""Data path of one component of a property, as drivers name it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +73,7 @@ def edits_kept(scene: Scene, datablocks: list[Object], except_paths: set[tuple[O
     `except_paths`: pairs of datablock and data path that the block itself animates.
     """
     edits = [edit for datablock in datablocks for edit in unkeyed_edits(scene, datablock)]
+    on_failure(partial(_evaluate_and_edit, scene, edits))
     edits = [edit for edit in edits if (edit.datablock, edit.path) not in except_paths]
     try:
         yield
@@ -73,9 +81,13 @@ def edits_kept(scene: Scene, datablocks: list[Object], except_paths: set[tuple[O
         # Otherwise the values from before would count as edits the next time.
         write_animated_values()
         if edits:
-            for layer in scene.view_layers:
-                layer.update()
-            apply_edits(edits)
+            _evaluate_and_edit(scene, edits)
+
+
+def _evaluate_and_edit(scene: Scene, edits: list[Edit]) -> None:
+    for layer in scene.view_layers:
+        layer.update()
+    apply_edits(edits)
 
 
 @contextmanager
@@ -113,7 +125,7 @@ def unkeyed_edits(scene: Scene, datablock: Object) -> Iterator[Edit]:
 def _all_animated_values(datablock: Object) -> Iterator[Edit]:
     """Value of every animated channel: where strips are blended, no single curve tells what is an edit."""
     seen = set()
-    for bag in _bags(datablock):
+    for bag in animating_bags(datablock):
         for fcurve in bag.fcurves:
             channel = (fcurve.data_path, fcurve.array_index)
             value = _value(datablock, *channel)
@@ -128,11 +140,12 @@ def present_values(datablock: Object, channels: Iterable[tuple[str, int]]) -> li
     return [Edit(datablock, *channel, value) for channel, value in values if value is not None]
 
 
-def _bags(datablock: Object) -> Iterator[CurveBag]:
+def animating_bags(datablock: Object) -> Iterator[CurveBag]:
+    """The curves that a datablock with animation data plays: those of its action, then those of its strips."""
     bag = curve_bag(datablock)
     if bag is not None:
         yield bag
-    for track in datablock.animation_data.nla_tracks:
+    for track in tracks_of(datablock.animation_data):
         for strip in track.strips:
             bag = strip_bag(strip)
             if bag is not None:
@@ -166,18 +179,18 @@ def apply_edits(edits: list[Edit]) -> None:
     for edit in edits:
         if _value(edit.datablock, edit.path, edit.index) is None:
             continue
-        if edit.path.endswith("]"):
-            owner, _, key = edit.path[:-2].rpartition('["')
-            holder = edit.datablock.path_resolve(owner) if owner else edit.datablock
-            name = bpy.utils.unescape_identifier(key)
-            if isinstance(holder[name], SINGLE):
-                holder[name] = edit.value
-            else:
-                holder[name][edit.index] = edit.value
+        element = ELEMENT.fullmatch(edit.path)
+        if element is not None:
+            assign_item(edit.datablock.path_resolve(element["array"]), int(element["index"]), edit.value)
             continue
-        owner, _, name = edit.path.rpartition(".")
+        is_custom = edit.path.endswith("]")
+        owner, _, name = edit.path[:-2].rpartition('["') if is_custom else edit.path.rpartition(".")
         holder = edit.datablock.path_resolve(owner) if owner else edit.datablock
-        if isinstance(getattr(holder, name), SINGLE):
-            setattr(holder, name, edit.value)
+        name = bpy.utils.unescape_identifier(name) if is_custom else name
+        present = holder[name] if is_custom else getattr(holder, name)
+        if not isinstance(present, SINGLE):
+            assign_item(present, edit.index, edit.value)
+        elif is_custom:
+            assign_item(holder, name, edit.value)
         else:
-            getattr(holder, name)[edit.index] = edit.value
+            assign(holder, name, edit.value)

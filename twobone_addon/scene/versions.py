@@ -6,6 +6,7 @@ armature's data to the pose in 5.0. Nothing outside this file checks Blender's v
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import bpy
@@ -14,6 +15,7 @@ import numpy as np
 from ..core.array_types import Array
 from .blender_types import Action, AnimData, CurveBag, FCurve, Object, PoseBone
 from .lookup import animated_datablocks
+from .writer import animate, make, play
 
 
 def is_hidden(bone: PoseBone) -> bool:
@@ -56,13 +58,22 @@ def action_bag(action: Action, slot: Any) -> CurveBag | None:
 
 def ensure_curve_bag(datablock: Object) -> CurveBag:
     """Like `curve_bag`, created where missing as `keyframe_insert` would: a new action, a slot of the datablock's own."""
-    data: AnimData = datablock.animation_data or datablock.animation_data_create()
+    data = animate(datablock)
     if data.action is None:
-        data.action = bpy.data.actions.new(f"{datablock.name}Action")
+        play(data, new_action(f"{datablock.name}Action"), "")
         _add_slot_quickly(data.action, datablock)
     if hasattr(data.action, "layers") and data.action_slot is None:
-        data.action_slot = data.action.slots.new(id_type=datablock.id_type, name=datablock.name)
+        play(data, data.action, _new_slot(data.action, datablock).identifier)
     return _slot_bag(data.action, getattr(data, "action_slot", None))
+
+
+def new_action(name: str) -> Action:
+    """A new action."""
+    return make(partial(bpy.data.actions.new, name), bpy.data.actions.remove)
+
+
+def _new_slot(action: Action, datablock: Object) -> Any:
+    return make(partial(action.slots.new, id_type=datablock.id_type, name=datablock.name), action.slots.remove)
 
 
 def _add_slot_quickly(action: Action, datablock: Object) -> None:
@@ -77,16 +88,15 @@ def _add_slot_quickly(action: Action, datablock: Object) -> None:
 
 def ensure_action_bag(action: Action, datablock: Object) -> CurveBag:
     """The holder for curves of `datablock` in a new action that is not assigned to it."""
-    slot = action.slots.new(id_type=datablock.id_type, name=datablock.name) if hasattr(action, "layers") else None
-    return _slot_bag(action, slot)
+    return _slot_bag(action, _new_slot(action, datablock) if hasattr(action, "layers") else None)
 
 
 def _slot_bag(action: Action, slot: Any) -> CurveBag:
     if not hasattr(action, "layers"):
         return action
-    layer = action.layers[0] if action.layers else action.layers.new("Layer")
-    strip = layer.strips[0] if layer.strips else layer.strips.new(type="KEYFRAME")
-    return strip.channelbag(slot, ensure=True)
+    layer = action.layers[0] if action.layers else make(partial(action.layers.new, "Layer"), action.layers.remove)
+    strip = layer.strips[0] if layer.strips else make(partial(layer.strips.new, type="KEYFRAME"), layer.strips.remove)
+    return strip.channelbag(slot) or make(partial(strip.channelbag, slot, ensure=True), strip.channelbags.remove)
 
 
 def first_slot(action: Action) -> str:
@@ -137,18 +147,28 @@ def all_bags(action: Action) -> list[CurveBag]:
 
 
 def assign_slot(user: Any, identifier: str) -> None:
-    """Let animation data or an NLA strip use the slot of its action with that identifier; does nothing before 4.4."""
+    """Let an NLA strip use the slot of its action with that identifier; does nothing before 4.4."""
     if identifier and hasattr(user, "action_slot"):
         user.action_slot = user.action.slots[identifier]
 
 
 def new_fcurve(bag: CurveBag, path: str, index: int, group: str) -> FCurve:
     """A new F-curve in the bag, in the group of that name."""
+    own = _group(bag, group)
     if isinstance(bag, bpy.types.Action):
-        return bag.fcurves.new(path, index=index, action_group=group)
-    fcurve = bag.fcurves.new(path, index=index)
-    fcurve.group = bag.groups.get(group) or bag.groups.new(group)
+        return make(partial(bag.fcurves.new, path, index=index, action_group=group), partial(_remove_made, bag))
+    fcurve = make(partial(bag.fcurves.new, path, index=index), partial(_remove_made, bag))
+    fcurve.group = own
     return fcurve
+
+
+def _remove_made(bag: CurveBag, fcurve: FCurve) -> None:
+    fcurve.group = None  # Some versions of Blender remove a group with its last curve, even one that was there before.
+    bag.fcurves.remove(fcurve)
+
+
+def _group(bag: CurveBag, name: str) -> Any:
+    return bag.groups.get(name) or make(partial(bag.groups.new, name), bag.groups.remove)
 
 
 def copied_fcurve(source: FCurve, bag: CurveBag, path: str, index: int, group: str) -> FCurve | None:
@@ -156,9 +176,9 @@ def copied_fcurve(source: FCurve, bag: CurveBag, path: str, index: int, group: s
     if isinstance(bag, bpy.types.Action) or not hasattr(bag.fcurves, "new_from_fcurve"):
         return None
     # No channel has this path: there may be no second curve at the source's own one, not even for a moment.
-    fcurve = bag.fcurves.new_from_fcurve(source, data_path="~")
-    fcurve.data_path, fcurve.array_index = path, index
-    fcurve.group = bag.groups.get(group) or bag.groups.new(group)
+    own = _group(bag, group)
+    fcurve = make(partial(bag.fcurves.new_from_fcurve, source, data_path="~"), partial(_remove_made, bag))
+    fcurve.data_path, fcurve.array_index, fcurve.group = path, index, own
     return fcurve
 
 

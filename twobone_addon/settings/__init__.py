@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 
 from ..errors import SettingError
 from ..said import Sentence, note
-from .bake_options import LETTERS, LIMB_PLANES, ChainSettings, KeySettings, PlaneSettings, ReachSettings
+from .bake_options import AUTO, AUTOMATIC, LETTERS, LIMB_PLANES, ChainSettings, KeySettings, PlaneSettings, ReachSettings
 from .options import Option, Settings, options_of
 
-__all__ = ["LETTERS", "LIMB_PLANES", "OPTION", "OPTIONS", "PAIRS", "BakeSettings"]
+__all__ = ["AUTO", "AUTOMATIC", "LETTERS", "LIMB_PLANES", "OPTION", "OPTIONS", "ORIGINS", "PAIRS", "BakeSettings"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,9 @@ class BakeSettings(KeySettings, ReachSettings, PlaneSettings, ChainSettings, Set
     asked: frozenset[str] = field(default=frozenset(), compare=False)
     """Names of the settings given explicitly for this bake, not taken from a stored chain or chosen automatically. Not an
     option."""
+
+    automatic: frozenset[str] = field(default=frozenset(), compare=False)
+    """Names of the settings whose value the rig or a default has decided, see `decided`: nobody chose it. Not an option."""
 
     limits: tuple[tuple[float, float], ...] = ()
     """Least and greatest angle of each joint in radians, if `joints` is `ALL`: for the first its rotation from rest, for the
@@ -73,6 +76,9 @@ class BakeSettings(KeySettings, ReachSettings, PlaneSettings, ChainSettings, Set
         if self.use_limits and not self.limits and all(getattr(self, name) == OPTION[name].default for name in LIMITS):
             yield "use_limits", note("Joint Limits has no effect: all limits are +/-180 degrees.")
 
+
+ORIGINS = frozenset({"asked", "automatic"})
+"""Fields of `BakeSettings` that tell where its values come from, which makes no other bake and stands in no report."""
 
 OPTIONS: tuple[Option, ...] = options_of(BakeSettings)
 """All options, in the order of the panel."""

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from .contacts import ContactSettings
-from .options import Group, choice_option, name_option, number_option
+from .options import Group, choice_option, number_option, path_option
 
 
 def _limit(default: float, label: str, text: str) -> float:
@@ -55,10 +55,10 @@ class AuditSettings(ContactSettings):
         ("ALL", "All", "Every clip"),
         ("NONE", "None", "No clip"),
     )  # fmt: skip
-    picture: str = name_option(
+    picture: str = path_option(
         Group.ADVANCED, "Picture",
-        "SVG file for a picture of each clip. {shot} and {action} in its name stand for those of the clip",
+        "SVG file for a picture of each clip. {shot} and {action} in its name stand for those of the clip", is_written=True,
     )  # fmt: skip
-    compare: str = name_option(
-        Group.ADVANCED, "Compare", "Report of an earlier audit, whose measures are shown beside the new ones"
+    compare: str = path_option(
+        Group.ADVANCED, "Compare", "Report of an earlier audit, whose measures are shown beside the new ones", is_written=False
     )

@@ -96,12 +96,20 @@ LIMB_PLANES = ("POSE", "REST", "POLE")
 """Planes that follow the limb or its pole, and contain the target."""
 
 
+AUTO = "AUTO"
+"""Value of a setting that is chosen from the rig, or on top of a stored chain is left as the chain has it."""
+
+AUTOMATIC = {"plane_space": "ARMATURE", "bend": "POSITIVE", "depth": "KEEP", "reference": "REST"}
+"""Settings besides the plane that may be `AUTO`, and what each is then if the plane is named."""
+
+
 @dataclass(frozen=True)
 class PlaneSettings:
     """The plane in which a chain bends, the side of the bend, and the pose from which it is rotated."""
 
     plane: str = choice_option(
-        Group.PLANE, "YZ", "Plane", "Plane in which the chain bends",
+        Group.PLANE, AUTO, "Plane", "Plane in which the chain bends",
+        (AUTO, "Automatic", "Current Pose; in a flat rig such as a cut-out, the plane in which it lies"),
         ("POSE", "Current Pose", "The plane of the chain's bend on each frame, rotated just enough to contain the target"),
         ("POLE", "Pole", "The plane through the root joint, the target and the pole"),
         ("REST", "Rest", "The plane in which the chain is bent at rest, rotated so the target lies in it"),
@@ -111,10 +119,11 @@ class PlaneSettings:
         ("OBJECT", "Object", "The XY plane of an object"),
     )  # fmt: skip
     plane_space: str = choice_option(
-        Group.PLANE, "ARMATURE", "Plane Space", "Space in which XY, XZ and YZ are measured",
+        Group.PLANE, AUTO, "Plane Space", "Space in which XY, XZ and YZ are measured",
+        (AUTO, "Automatic", "Armature"),
         ("WORLD", "World", "The world's axes"),
         ("ARMATURE", "Armature", "The axes of the armature object"),
-        ("PARENT", "Parent Bone", "The axes of the upper bone's parent"), needs=when(plane=LETTERS),
+        ("PARENT", "Parent Bone", "The axes of the upper bone's parent"), needs=when(plane=[AUTO, *LETTERS]),
     )  # fmt: skip
     plane_object: str = object_option(
         Group.PLANE, "Plane Object", "Object whose X and Y axes span the plane", needs=when(plane=["OBJECT"]),
@@ -129,18 +138,21 @@ class PlaneSettings:
         needs=when(plane=["POLE"]),
     )  # fmt: skip
     bend: str = choice_option(
-        Group.PLANE, "POSITIVE", "Bend", "Direction in which the chain bends, as seen in the plane",
+        Group.PLANE, AUTO, "Bend", "Direction in which the chain bends, as seen in the plane",
+        (AUTO, "Automatic", "Positive; if Plane is automatic, the side to which the chain is bent"),
         ("POSITIVE", "Positive", "The lower bone turns counter-clockwise from the upper bone"),
         ("NEGATIVE", "Negative", "The lower bone turns clockwise from the upper bone"),
         ("KEEP", "Keep", "Keep the direction in which the chain is bent on each frame"),
     )  # fmt: skip
     depth: str = choice_option(
-        Group.ADVANCED, "KEEP", "Depth", "What happens to bones that do not lie in the XY, XZ, YZ or object plane",
+        Group.ADVANCED, AUTO, "Depth", "What happens to bones that do not lie in the XY, XZ, YZ or object plane",
+        (AUTO, "Automatic", "Keep"),
         ("KEEP", "Keep", "Only rotate around the plane's normal. Bones keep their distance from the plane"),
-        ("FLATTEN", "Flatten", "Rotate the bones into the plane first"), needs=when(plane=[*LETTERS, "OBJECT"]),
+        ("FLATTEN", "Flatten", "Rotate the bones into the plane first"), needs=when(plane=[AUTO, *LETTERS, "OBJECT"]),
     )  # fmt: skip
     reference: str = choice_option(
-        Group.ADVANCED, "REST", "Reference", "Pose that the rotation starts from",
+        Group.ADVANCED, AUTO, "Reference", "Pose that the rotation starts from",
+        (AUTO, "Automatic", "Rest Pose; if Plane is automatic and not that of a flat rig, Current Pose"),
         ("REST", "Rest Pose", "Start from the rest pose, without the bones' own rotation"),
         ("POSE", "Current Pose", "Start from the pose on each frame and keep its twist"),
     )  # fmt: skip
@@ -240,7 +252,7 @@ class KeySettings:
     interpolation: str = choice_option(
         Group.KEYS, "LINEAR", "Interpolation", "Interpolation of the new keys. Reduce always uses Bezier",
         ("CONSTANT", "Constant", "Hold each key until the next one"),
-        ("LINEAR", "Linear", "Straight from key to key"),
+        ("LINEAR", "Linear", "Straight from key to key; held where the motion holds still until the next key"),
         ("BEZIER", "Bezier", "Smooth, with handles along the motion"), needs=when(keys=["FRAMES", "TARGET_KEYS", "CHAIN_KEYS"]),
     )  # fmt: skip
     loop: str = choice_option(

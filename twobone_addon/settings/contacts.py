@@ -12,9 +12,9 @@ from .options import (
     choice_option,
     end_option,
     evaluation_option,
-    name_option,
     number_option,
     object_option,
+    path_option,
     range_option,
     start_option,
     switch_option,
@@ -104,6 +104,9 @@ class ContactSettings(Settings):
     evaluation: str = evaluation_option()
 
 
+CONTACTS_FILE = "Contacts file (.npz, .csv or .json) with heel and ball of the left and the right foot"
+
+
 @dataclass(frozen=True)
 class ContactFileSettings(Settings):
     """A file of contacts, and the frames that it covers."""
@@ -111,9 +114,7 @@ class ContactFileSettings(Settings):
     armature: str = object_option(
         Group.CHAIN, "Armature", "Armature whose contacts are in the file. Leave empty to use the active object"
     )
-    filepath: str = name_option(
-        Group.CHAIN, "File", "Contacts file (.npz, .csv or .json) with heel and ball of the left and the right foot"
-    )
+    filepath: str = path_option(Group.CHAIN, "File", CONTACTS_FILE, is_written=False)
     frame_start: float = number_option(Group.PLANE, 1.0, "First Frame", "Frame of the first row of the file", unit="FRAMES")
     fps: float = number_option(
         Group.PLANE, 0.0, "Frame Rate", "Frame rate of the file (0 = that of the file or the scene)", minimum=0.0
@@ -125,4 +126,5 @@ class ContactFileSettings(Settings):
 class ExportContactSettings(ContactFileSettings):
     """A file of contacts to write, and whether an existing one may be replaced."""
 
-    overwrite: bool = switch_option(Group.KEYS, "Overwrite", "Replace the file if it already exists")
+    filepath: str = path_option(Group.CHAIN, "File", CONTACTS_FILE, is_written=True)
+    overwrite: bool = switch_option(Group.KEYS, "Overwrite", "Replace the file if it is a contacts file")

@@ -14,7 +14,7 @@ from ..errors import SettingError
 from ..said import Sentence, joined, note
 
 
-class Kind(Enum):
+class OptionKind(Enum):
     """Type of a setting's value."""
 
     OBJECT = "name of an object"
@@ -25,10 +25,14 @@ class Kind(Enum):
     VECTOR = "three numbers"
     ACTIONS = "`ACTIVE`, `ALL`, or names of actions separated by semicolons"
     NAME = "name"
+    PATH = "path of a file"
 
 
 ACTIVE, ALL = "ACTIVE", "ALL"
 """The present action over the range of the settings; every action of the armature, each over its own range."""
+
+TARGET_SHAPE, POLE_SHAPE = "SPHERE", "PLAIN_AXES"
+"""Display shape of the empties that are added as targets and poles."""
 
 AXES = 3
 
@@ -72,7 +76,7 @@ class Option:
 
     name: str
     """Name in the settings class, on operators, stored chains and in job files; flags write `-` for `_`."""
-    kind: Kind
+    kind: OptionKind
     group: Group
     default: Any
     label: str
@@ -89,11 +93,13 @@ class Option:
     """Blender's types of the objects to choose from, such as `MESH`; empty for all types."""
     needs: Need | None = None
     """Condition for the setting to have an effect; `None` if it always has one."""
+    is_written: bool = False
+    """Whether the file that a path names is written, not read; only the door (`twobone_addon.files`) opens it."""
     is_drawn: bool = True
     """Whether panels show it; settings that hardly anybody needs are only for scripts, commands and jobs."""
 
 
-def _declared(group: Group, kind: Kind, default: Any, label: str, text: str, **rest: Any) -> Any:
+def _declared(group: Group, kind: OptionKind, default: Any, label: str, text: str, **rest: Any) -> Any:
     return field(default=default, metadata={"option": (group, kind, default, label, text, rest)})
 
 
@@ -105,48 +111,53 @@ def when(**condition: Sequence[Any]) -> Need:
 
 def object_option(group: Group, label: str, text: str, **rest: Any) -> Any:
     """Declare the name of an object."""
-    return _declared(group, Kind.OBJECT, "", label, text, **rest)
+    return _declared(group, OptionKind.OBJECT, "", label, text, **rest)
 
 
 def bone_option(group: Group, label: str, text: str, **rest: Any) -> Any:
     """Declare the name of a bone."""
-    return _declared(group, Kind.BONE, "", label, text, **rest)
+    return _declared(group, OptionKind.BONE, "", label, text, **rest)
 
 
 def number_option(group: Group, default: float, label: str, text: str, **rest: Any) -> Any:
     """Declare a number."""
-    return _declared(group, Kind.NUMBER, default, label, text, **rest)
+    return _declared(group, OptionKind.NUMBER, default, label, text, **rest)
 
 
 def frame_option(group: Group, label: str, text: str, **rest: Any) -> Any:
     """Declare a frame; `None` stands for the current one."""
-    return _declared(group, Kind.NUMBER, None, label, text, unit="FRAMES", **rest)
+    return _declared(group, OptionKind.NUMBER, None, label, text, unit="FRAMES", **rest)
 
 
 def switch_option(group: Group, label: str, text: str, *, default: bool = False) -> Any:
     """Declare a switch: true or false."""
-    return _declared(group, Kind.SWITCH, default, label, text)
+    return _declared(group, OptionKind.SWITCH, default, label, text)
 
 
 def vector_option(group: Group, label: str, text: str, **rest: Any) -> Any:
     """Declare three numbers, along the world's axes."""
-    return _declared(group, Kind.VECTOR, (0.0,) * AXES, label, text, **rest)
+    return _declared(group, OptionKind.VECTOR, (0.0,) * AXES, label, text, **rest)
 
 
 def name_option(group: Group, label: str, text: str, **rest: Any) -> Any:
     """Declare the name of something that is neither object nor bone."""
-    return _declared(group, Kind.NAME, "", label, text, **rest)
+    return _declared(group, OptionKind.NAME, "", label, text, **rest)
+
+
+def path_option(group: Group, label: str, text: str, *, is_written: bool) -> Any:
+    """Declare the path of a file that is read or written, from the job file's folder; `//` is the open file's."""
+    return _declared(group, OptionKind.PATH, "", label, text, is_written=is_written)
 
 
 def actions_option() -> Any:
     """Declare which actions are processed."""
     text = "ACTIVE, ALL, or names separated by semicolons. Unless it is ACTIVE, each action has its own range"
-    return _declared(Group.KEYS, Kind.ACTIONS, ACTIVE, "Actions", text)
+    return _declared(Group.KEYS, OptionKind.ACTIONS, ACTIVE, "Actions", text)
 
 
 def choice_option(group: Group, default: str, label: str, text: str, *choices: tuple[str, str, str], **rest: Any) -> Any:
     """Declare a choice from a list of `choices`, each with value, label and text."""
-    return _declared(group, Kind.CHOICE, default, label, text, choices=tuple(Choice(*choice) for choice in choices), **rest)
+    return _declared(group, OptionKind.CHOICE, default, label, text, choices=tuple(Choice(*choice) for choice in choices), **rest)
 
 
 @cache
@@ -187,29 +198,33 @@ class Settings:
 
 def as_meant(option: Option, value: Any) -> Any:
     """Normalize a value as people write it: upper case for choices and for `ACTIVE` and `ALL`, tuples for lists."""
-    if option.kind in {Kind.CHOICE, Kind.ACTIONS} and isinstance(value, str):
-        is_word = option.kind is Kind.CHOICE or value.upper() in {ACTIVE, ALL}
+    if option.kind in {OptionKind.CHOICE, OptionKind.ACTIONS} and isinstance(value, str):
+        is_word = option.kind is OptionKind.CHOICE or value.upper() in {ACTIVE, ALL}
         return value.upper() if is_word else value
-    return tuple(value) if option.kind is Kind.VECTOR and isinstance(value, list) else value
+    return tuple(value) if option.kind is OptionKind.VECTOR and isinstance(value, list) else value
 
 
-def check(option: Option, value: object) -> None:
+def check(option: Option, value: object) -> None:  # noqa: C901 - one rule for each kind
     """Raise `SettingError` if `value` is not valid for `option`."""
     if value is None and option.default is None:
         return
-    if option.kind is Kind.NUMBER:
+    if option.kind is OptionKind.NUMBER:
         _check_number(option, value)
-    elif option.kind is Kind.SWITCH:
+    elif option.kind is OptionKind.SWITCH:
         if not isinstance(value, bool):
             raise SettingError("{option} is {value}. Use true or false.", option=Sentence(option.label), value=shown(value))
-    elif option.kind is Kind.VECTOR:
+    elif option.kind is OptionKind.VECTOR:
         if not isinstance(value, list | tuple) or len(value) != AXES or not all(is_number(part) for part in value):
             raise SettingError(
                 "{option} is {value}. Use three finite numbers.", option=Sentence(option.label), value=shown(value)
             )
     elif not isinstance(value, str):
         raise SettingError("{option} is {value}. Use a string.", option=Sentence(option.label), value=shown(value))
-    elif option.kind is Kind.CHOICE and value not in {choice.value for choice in option.choices}:
+    elif option.kind is OptionKind.ACTIONS and not value.replace(";", "").strip():
+        raise SettingError("{option} names no action. Use ACTIVE, ALL, or names of actions.", option=Sentence(option.label))
+    elif option.kind is OptionKind.PATH and "\0" in value:
+        raise SettingError("{option} contains a NUL character. Name a file.", option=Sentence(option.label))
+    elif option.kind is OptionKind.CHOICE and value not in {choice.value for choice in option.choices}:
         known = ", ".join(choice.value for choice in option.choices)
         raise SettingError(
             "{option} {value} is unknown. Use one of {known}.", option=Sentence(option.label), value=shown(value), known=known
@@ -343,6 +358,6 @@ def _unmet(settings: Settings, option: Option, options: dict[str, Option]) -> Se
 
 def _shown(option: Option, value: object) -> Sentence:
     """A value as shown in the panel."""
-    if option.kind is Kind.SWITCH:
+    if option.kind is OptionKind.SWITCH:
         return Sentence("on" if value else "off")
     return Sentence(next((choice.label for choice in option.choices if choice.value == value), str(value)))

@@ -84,6 +84,12 @@ class PlantSettings(RootSettings, ContactSettings):
         ("BODY", "Body", "The body stays as it is. Feet reach as far as they can, and slides below 2 cm (of a 0.9 m leg) stay"),
         ("HEIGHTS", "Heights", "Feet only move up and down onto the ground, so that intended slides stay"),
     )  # fmt: skip
+    max_repair: float = number_option(
+        Group.REACH, 0.2, "Maximum Repair",
+        "Fraction of the leg length by which planting may move a foot off its animation. Contacts found in the motion that need "
+        "more are left as they are and listed (0 = no limit)",
+        minimum=0.0, maximum=1.0, unit="FACTOR",
+    )  # fmt: skip
     ease: float = number_option(
         Group.REACH, 0.0, "Ease",
         "Number of frames over which the correction fades in before a contact and out after it (0 = automatic, 0.1 s)",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
 from ..said import Sentence, note
@@ -113,8 +112,6 @@ class SwitchSettings(OfChains):
         CHAIN, *SCOPES,
     )  # fmt: skip
     actions: str = actions_option()
-    just_baked: bool = False
-    """Whether the FK keys have just been baked and are to be shown. Not an option."""
 
 
 @dataclass(frozen=True)
@@ -189,6 +186,8 @@ class Table:
     """Options of each chain; empty if the task is about an armature instead of chains."""
     heeded: frozenset[str] = frozenset(OPTION)
     """Names of the chain options that the task uses; users are told that the others have no effect."""
+    is_read_only: bool = False
+    """Whether it never writes, so that every run ends like a dry run."""
     is_of_any_shot: bool = False
     """Whether the command accepts shots in which something that moves the chains is missing."""
     is_strict: bool = False
@@ -212,7 +211,7 @@ class Table:
         for chain in getattr(settings, "chains", ()):
             why = without_effect(chain, chain.asked)
             for name in [name for name in OPTION if name in chain.asked]:
-                if name not in self.heeded:
+                if name not in self.heeded and getattr(chain, name) != OPTION[name].default:
                     values = {"option": Sentence(OPTION[name].label), "task": Sentence(self.label)}
                     found.append(note("{option} has no effect: {task} does not use it.", **values))
                 elif name in why:
@@ -224,7 +223,7 @@ BONES = {"armature", "upper", "lower", "tip", "tip_end"}
 RANGE = {"frame_range", "frame_start", "frame_end"}
 KEYS = {entry.name for entry in fields(KeySettings)}
 
-TABLES: Mapping[str, Table] = {
+TABLES: dict[str, Table] = {
     table.task: table
     for table in (
         Table(
@@ -252,7 +251,8 @@ TABLES: Mapping[str, Table] = {
             "give",
             GiveSettings,
             "Bake Target from Chain",
-            "Key the target where the chain's tip is now, and the pole where the chain bends to: the reverse of Bake",
+            "Key the target at the chain's tip, and the pole where the chain bends to: the reverse of Bake. The limb "
+            "keeps its keys",
             help="key targets and poles from the existing motion of the chains: the reverse of bake",
             operator="bake_target",
             command="target",
@@ -273,7 +273,8 @@ TABLES: Mapping[str, Table] = {
             "clear",
             ClearSettings,
             "Clear Baked Keys",
-            "Remove the keys that a bake wrote on the selected chain, in its range or at all frames; hand-made keys are kept",
+            "Remove what was baked on the selected chain, in its range or at all frames, and bring back what it "
+            "replaced. Keys made by hand stay",
             help="remove the keys that a bake made",
             operator="clear_baked",
             of_chains=OPTIONS,
@@ -286,7 +287,7 @@ TABLES: Mapping[str, Table] = {
             "align",
             AlignSettings,
             "Align Hinges",
-            "Set the bones' rotation modes so that each joint needs only one F-Curve",
+            "Set the bones' rotation modes so that each joint needs only one F-Curve. The pose stays",
             help="set rotation modes so that each joint needs only one F-Curve",
             operator="align_hinge",
             of_chains=OPTIONS,
@@ -298,7 +299,8 @@ TABLES: Mapping[str, Table] = {
             "find_limbs",
             FindLimbsSettings,
             "Find Limbs",
-            "Add a chain for every arm and leg of the armature, whatever its bones are called",
+            "Add a chain for every arm and leg of the armature, whatever its bones are called. Nothing moves, and "
+            "chains in the list stay",
             help="find the arms and legs of a character and store them as chains",
             command="limbs",
             is_of_any_shot=True,
@@ -307,7 +309,7 @@ TABLES: Mapping[str, Table] = {
             "find_contacts",
             ContactSettings,
             "Find Contacts",
-            "Detect when heel and ball of each foot are on the ground, and key it on the leg chains",
+            "Detect when heel and ball of each foot are on the ground, and key it on the leg chains. The motion stays",
             help="detect when feet are on the ground, and key it on the leg chains",
             command="contacts",
             first=frozenset({"ground", "ground_height", "ground_object", "keep", *RANGE, "actions"}),
@@ -331,7 +333,8 @@ TABLES: Mapping[str, Table] = {
             "plant",
             PlantSettings,
             "Plant Feet",
-            "Keep the character's feet still while they are on the ground, and move the hips only as much as needed",
+            "Keep the character's feet still while they are on the ground, and move the hips only as much as needed. "
+            "Clear Baked Keys brings back what it replaces",
             help="keep feet still on the ground, moving the hips only as much as needed",
             progress="Planting {part}   |   Esc: Cancel",
             is_strict=True,
@@ -352,7 +355,8 @@ TABLES: Mapping[str, Table] = {
             "nudge",
             NudgeSettings,
             "Nudge",
-            "Move the tip of a limb at a frame, such as the wrist, on top of its motion; the change fades out before and after",
+            "Move the tip of a limb at a frame, such as the wrist, on top of its motion, which stays. The change "
+            "fades out before and after",
             help="move the tip of a limb at a frame, on top of its motion, with a fade-out before and after",
             first=frozenset({"frame", "offset", "before", "after", "falloff", "remove"}),
         ),
@@ -363,8 +367,17 @@ TABLES: Mapping[str, Table] = {
             "Measure whether clips skate, float, sink, pop or have a seam. Nothing is changed",
             help="measure whether clips skate, float, pop or have a seam; change nothing",
             progress="Auditing {part}   |   Esc: Cancel",
+            is_read_only=True,
             is_strict=True,
         ),
     )
 }
 """Tables by name of the task."""
+
+ALL_CHAINS = "bake_all"
+"""Name of the operator and the function that bake all stored chains in a scope."""
+
+
+def tables_by_call() -> dict[str, Table]:
+    """Table of each operator and typed function, by its name."""
+    return {**{table.operator: table for table in TABLES.values()}, ALL_CHAINS: TABLES["bake"]}

@@ -2,34 +2,38 @@
 
 from __future__ import annotations
 
-from ..pipeline.task import Task
-from .align.task import ALIGN
-from .audit.task import AUDIT
-from .bake.task import BAKE
-from .clear.task import CLEAR
-from .convert.task import CONVERT
-from .find_contacts.exchange import EXPORT_CONTACTS, IMPORT_CONTACTS
-from .find_contacts.task import FIND_CONTACTS
-from .find_limbs.task import FIND_LIMBS
-from .fit_root.task import FIT_ROOT
-from .give.task import GIVE
-from .nudge.task import NUDGE
-from .plant.task import PLANT
-from .switch.task import SWITCH
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-TASKS: tuple[Task, ...] = (
-    BAKE,
-    CONVERT,
-    GIVE,
-    SWITCH,
-    CLEAR,
-    ALIGN,
-    FIND_LIMBS,
-    FIND_CONTACTS,
-    IMPORT_CONTACTS,
-    EXPORT_CONTACTS,
-    PLANT,
-    FIT_ROOT,
-    NUDGE,
-    AUDIT,
-)
+if TYPE_CHECKING:
+    from ..pipeline.task import Task
+
+PLACES = {
+    "bake": ".bake.task:BAKE",
+    "convert": ".convert.task:CONVERT",
+    "give": ".give.task:GIVE",
+    "switch": ".switch.task:SWITCH",
+    "clear": ".clear.task:CLEAR",
+    "align": ".align.task:ALIGN",
+    "find_limbs": ".find_limbs.task:FIND_LIMBS",
+    "find_contacts": ".find_contacts.task:FIND_CONTACTS",
+    "import_contacts": ".find_contacts.exchange:IMPORT_CONTACTS",
+    "export_contacts": ".find_contacts.exchange:EXPORT_CONTACTS",
+    "plant": ".plant.task:PLANT",
+    "fit_root": ".fit_root.task:FIT_ROOT",
+    "nudge": ".nudge.task:NUDGE",
+    "audit": ".audit.task:AUDIT",
+}
+"""Module and name of each task, by the name of its table. A task is imported when it is first used: operators and flags need
+only its table, and Blender shall start quickly."""
+
+
+def task_named(name: str) -> Task[Any]:
+    """The task with the table of this name, imported if it has not been yet."""
+    module, _, constant = PLACES[name].partition(":")
+    return getattr(import_module(module, __package__), constant)
+
+
+def all_tasks() -> tuple[Task[Any], ...]:
+    """Every task, in the order of the list."""
+    return tuple(map(task_named, PLACES))

@@ -24,17 +24,17 @@ def shot(tmp_path, registered_addon):
     return tmp_path / "shared" / "shot.blend"
 
 
-def claim_of(goal, role=""):
+def lock_of(goal):
     """Where the documented hidden file lies: its name can be worked out by anybody."""
-    return goal.with_name(f".twobone-{hashlib.sha256((role + goal.name).encode()).hexdigest()[:16]}.claim")
+    return goal.with_name(f".twobone-{hashlib.sha256(goal.name.encode()).hexdigest()[:16]}.lock")
 
 
 @pytest.mark.parametrize("plant", [Path.symlink_to, Path.hardlink_to])
-@pytest.mark.parametrize("flag", ["--save", "--report", "--linked"])
-def test_a_link_in_place_of_the_claim_is_refused_and_what_it_leads_to_is_kept(twobone, shot, plant, flag):
+@pytest.mark.parametrize("flag", ["--save", "--report"])
+def test_a_link_in_place_of_the_lock_is_refused_and_what_it_leads_to_is_kept(twobone, shot, plant, flag):
     precious = shot.parent.parent / "home" / "precious.txt"
     goal = shot if flag == "--save" else shot.with_name("report.json")
-    plant(claim_of(goal), precious)
+    plant(lock_of(goal), precious)
     before = shot.read_bytes()
     ended = twobone("bake", "--file", shot, *LEG, flag, goal)
     assert (ended.code, "link" in ended.complained) == (1, True)
@@ -42,64 +42,26 @@ def test_a_link_in_place_of_the_claim_is_refused_and_what_it_leads_to_is_kept(tw
     assert shot.read_bytes() == before
 
 
-@pytest.mark.parametrize("words, role", [([], "batch"), (["--freeze"], "")])
-def test_a_link_in_place_of_a_batchs_claim_is_refused_too(twobone, shot, words, role):
-    precious = shot.parent.parent / "home" / "precious.txt"
-    job = shot.with_name("job.toml")
-    job.write_text('shots = ["shot.blend"]\noutput = "baked/{shot}.blend"\narmature = "Rig"\n')
-    goal = shot.with_name("list.json") if words else shot.with_name("job.summary.json")
-    claim_of(goal, role).symlink_to(precious)
-    ended = twobone("batch", job, *words, *([goal] if words else []))
-    assert (ended.code, "link" in ended.complained) == (1, True)
-    assert precious.read_text() == "my only copy"
-
-
 @pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
-def test_a_pipe_in_place_of_the_claim_is_not_waited_for_and_a_folder_is_named(twobone, shot, make):
-    make(claim_of(shot))
+def test_a_pipe_in_place_of_the_lock_is_not_waited_for_and_a_folder_is_named(twobone, shot, make):
+    make(lock_of(shot))
     ended = twobone("bake", "--file", shot, *LEG, "--save")
-    assert (ended.code, str(claim_of(shot)) in ended.complained) == (1, True)
+    assert (ended.code, str(lock_of(shot)) in ended.complained) == (1, True)
 
 
 def test_properties_of_a_file_are_never_given_to_what_lies_in_its_drafts_place(tmp_path):
-    from twobone_addon.command_line.files.text_files import publish
+    from twobone_addon.files import content_of, locked, publish
 
-    precious, goal, draft = tmp_path / "precious.txt", tmp_path / "shot.blend", tmp_path / "draft"
+    precious, goal = tmp_path / "precious.txt", tmp_path / "shot.blend"
     for path in (precious, goal):
         path.touch()
     precious.chmod(0o600)
     goal.chmod(0o666)
-    draft.symlink_to(precious)
-    with pytest.raises(OSError, match="symbolic links"):
-        publish(draft, goal)
+    with locked(goal) as lock:
+        lock.draft.symlink_to(precious)
+        with pytest.raises(OSError, match="symbolic links"):
+            publish(lock, content_of(goal))
     assert stat.S_IMODE(precious.stat().st_mode) == 0o600
-
-
-def test_a_file_system_that_numbers_one_file_in_two_ways_is_no_endless_wait(tmp_path, monkeypatch):
-    from twobone_addon.command_line.files.claims import claimed
-
-    monkeypatch.setattr(os.path, "samestat", lambda *_: False)
-    with claimed(tmp_path / "shot.blend") as is_sure:
-        assert is_sure
-    assert not list(tmp_path.iterdir())
-
-
-def test_a_claim_that_changes_all_the_time_is_given_up(tmp_path, monkeypatch):
-    from twobone_addon.command_line.files import claims
-    from twobone_addon.command_line.outcomes import AgainError
-
-    monkeypatch.setattr(claims, "ENOUGH", 0.2)
-    monkeypatch.setattr(claims, "_is_still", lambda *_: False)
-    with pytest.raises(AgainError, match="keeps changing"), claims.claimed(tmp_path / "shot.blend"):
-        pass
-
-
-def test_a_file_system_without_locks_is_said(twobone, shot, monkeypatch):
-    from twobone_addon.command_line.files import claims
-
-    monkeypatch.setattr(claims, "_lock", lambda _: None)
-    ended = twobone("bake", "--file", shot, *LEG, "--save")
-    assert (ended.code, "knows no locks" in ended.complained) == (0, True)
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="becomes another user, which only root can")
@@ -135,7 +97,7 @@ def test_what_the_system_refuses_is_said_in_its_own_words(twobone, shot, monkeyp
     def refuse(*_):
         raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr("twobone_addon.command_line.files.text_files.flush_to_disk", refuse)
+    monkeypatch.setattr("twobone_addon.files.flush_to_disk", refuse)
     ended = twobone("bake", "--file", shot, *LEG, "--report", shot.with_name("report.json"))
     assert (ended.code, words in ended.complained) == (code, True), ended.complained
     assert sorted(path.name for path in shot.parent.iterdir()) == ["shot.blend"]

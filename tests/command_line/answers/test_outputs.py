@@ -37,7 +37,7 @@ def assert_refused(twobone, folder, *words, code=2, hint=""):
     assert contents(folder) == before
 
 
-@pytest.mark.parametrize("flag", ["--save", "--report", "--linked", "--job", "--file"])
+@pytest.mark.parametrize("flag", ["--save", "--report", "--job", "--file"])
 @pytest.mark.parametrize("empty", ["", " "])
 def test_an_empty_name_is_a_variable_that_was_not_set_and_is_refused(twobone, shot, flag, empty):
     assert_refused(twobone, shot.parent, "bake", "--file", shot, *LEG, f"{flag}={empty}", hint="empty")
@@ -57,7 +57,7 @@ def test_a_report_never_replaces_another_shot(twobone, shot):
     (shot.parent / "other").write_bytes(shot.read_bytes())
     for name in ("another.blend", "other"):
         words = ["bake", "--file", shot, *LEG, "--report", shot.parent / name]
-        assert_refused(twobone, shot.parent, *words, hint=".blend file")
+        assert_refused(twobone, shot.parent, *words, hint="Name another file")
 
 
 def test_the_shot_never_replaces_what_is_no_shot(twobone, shot):
@@ -69,15 +69,12 @@ def test_the_shot_never_replaces_what_is_no_shot(twobone, shot):
 def test_no_output_replaces_the_job(twobone, shot):
     job = shot.parent / "job.json"
     job.write_text(json.dumps({"plane": "XZ"}))
-    for flag in ("--report", "--linked", "--save"):
+    for flag in ("--report", "--save"):
         assert_refused(twobone, shot.parent, "bake", "--file", shot, *LEG, "--job", job, flag, job, hint="--job")
 
 
-@pytest.mark.parametrize("one, other", [("--report", "--linked"), ("--report", "--save"), ("--save", "--linked")])
+@pytest.mark.parametrize("one, other", [("--report", "--save"), ("--save", "--report")])
 def test_two_outputs_never_share_a_file(twobone, shot, one, other):
-    for name in ("new.json", "-"):
-        if "--save" not in {one, other}:
-            assert_refused(twobone, shot.parent, "bake", "--file", shot, *LEG, one, name, other, name, hint=other)
     goal = shot.parent / "new.out"
     assert_refused(twobone, shot.parent, "bake", "--file", shot, *LEG, one, goal, other, shot.parent / "." / "new.out", hint=one)
 
@@ -85,20 +82,12 @@ def test_two_outputs_never_share_a_file(twobone, shot, one, other):
 @posix_only
 def test_two_outputs_never_share_a_file_through_links(twobone, shot):
     (shot.parent / "link.json").symlink_to("real.json")
-    words = ["bake", "--file", shot, *LEG, "--report", shot.parent / "link.json", "--linked", shot.parent / "real.json"]
-    assert_refused(twobone, shot.parent, *words, hint="--linked")
+    words = ["bake", "--file", shot, *LEG, "--report", shot.parent / "link.json", "--save", shot.parent / "real.json"]
+    assert_refused(twobone, shot.parent, *words, hint="--save")
     (shot.parent / "other.json").symlink_to(shot)
     assert_refused(twobone, shot.parent, "bake", "--file", shot, *LEG, "--report", shot.parent / "other.json", hint="--file")
     os.link(shot, shot.parent / "hard.json")
     assert_refused(twobone, shot.parent, "bake", "--file", shot, *LEG, "--report", shot.parent / "hard.json", hint="--file")
-
-
-def test_a_report_through_a_link_leaves_the_link(twobone, shot):
-    link = shot.parent / "link.json"
-    link.symlink_to("real.json")
-    assert twobone("bake", "--file", shot, *LEG, "--report", link).code == 0
-    assert link.is_symlink()
-    assert json.loads((shot.parent / "real.json").read_text())["frames"] == 24
 
 
 @pytest.fixture
@@ -116,7 +105,7 @@ def linking(tmp_path, registered_addon):
     return tmp_path / "shot.blend"
 
 
-@pytest.mark.parametrize("flag", ["--save", "--report", "--linked"])
+@pytest.mark.parametrize("flag", ["--save", "--report"])
 def test_a_library_of_the_shot_is_never_written_over(twobone, linking, flag):
     library = linking.parent / "car.blend"
     words = ["bake", "--file", linking, *LEG, flag, library]
@@ -144,11 +133,9 @@ def test_a_pipe_is_written_into_and_stays_a_pipe(twobone, shot):
 
 @pytest.mark.skipif(not Path("/dev/null").is_char_device(), reason="no /dev/null")
 def test_a_device_is_written_into_and_stays_a_device(twobone, shot):
-    link = shot.parent / "null"
-    link.symlink_to("/dev/null")
-    assert twobone("bake", "--file", shot, *LEG, "--report", link, "--quiet").code == 0
+    assert twobone("bake", "--file", shot, *LEG, "--report", "/dev/null", "--quiet").code == 0
     assert Path("/dev/null").is_char_device()
-    assert_refused(twobone, shot.parent, "bake", "--file", shot, *LEG, "--save", link, hint="stream")
+    assert_refused(twobone, shot.parent, "bake", "--file", shot, *LEG, "--save", "/dev/null", hint="stream")
 
 
 @pytest.mark.skipif(not hasattr(socket, "AF_UNIX"), reason="no such sockets")

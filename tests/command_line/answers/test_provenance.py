@@ -68,9 +68,9 @@ def test_without_save_it_is_said_that_nothing_was_saved(twobone, shot):
 
 def test_a_report_that_cannot_be_written_says_what_was_saved_all_the_same(twobone, shot, tmp_path, monkeypatch):
     from twobone_addon.command_line import command
-    from twobone_addon.command_line.outcomes import FileError
+    from twobone_addon.errors import FileError
 
-    def full(_report, _document):
+    def full(*_):
         raise FileError("The disk is full.")
 
     monkeypatch.setattr(command, "hand_over", full)

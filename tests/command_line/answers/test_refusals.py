@@ -5,9 +5,8 @@ import json
 import bpy
 import pytest
 
+from tests.command_line.jobs import CHAIN
 from tests.command_line.shots import LEG, make_shot, save
-
-CHAIN = {"armature": "Rig", "upper": "upper", "lower": "lower", "target": "Target", "plane": "XZ"}
 
 BAD_FLAGS = {
     "unknown flag": (["--nonsense", "1"], "nonsense"),
@@ -164,7 +163,7 @@ def test_nothing_but_help_ends_the_process(twobone):
 
 
 def test_every_setting_of_the_operator_is_a_flag(registered_addon):
-    from twobone_addon.command_line.arguments import parse
+    from twobone_addon.command_line.command import parse
     from twobone_addon.settings import OPTIONS
 
     for option in OPTIONS:
@@ -178,7 +177,7 @@ def test_every_setting_of_the_operator_is_a_flag(registered_addon):
 
 @pytest.mark.parametrize("text", ["-3", "-0.5", "-.5", "-1e-3", "-2.5E+2", "1e-3"])
 def test_numbers_are_understood_in_every_way_of_writing_them(registered_addon, text):
-    from twobone_addon.command_line.arguments import parse
+    from twobone_addon.command_line.command import parse
 
     for words in (["--frame-start", text], [f"--frame-start={text}"]):
         assert parse(["bake", *words, "--no-verify"]).groups[0].values == {"frame_start": float(text), "verify": False}

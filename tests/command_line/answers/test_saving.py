@@ -23,15 +23,15 @@ ZSTANDARD, PLAIN = b"\x28\xb5\x2f\xfd", b"BLENDER"
 SAVE_FOREVER = """
 import sys, itertools, bpy
 from pathlib import Path
-from twobone_addon.command_line.files.claims import claimed
-from twobone_addon.command_line.files.shot_files import save_claimed_shot
+from twobone_addon.command_line.files.shot_files import save_shot
+from twobone_addon.files import content_of, locked
 goal = Path(sys.argv[1])
 bpy.ops.wm.open_mainfile(filepath=str(goal))
 print("ready", flush=True)
 for number in itertools.count():
     bpy.data.scenes[0]["number"] = number
-    with claimed(goal):
-        save_claimed_shot(goal)
+    with locked(goal) as lock:
+        save_shot(lock, content_of(goal), lambda content: None)
 """
 
 

@@ -6,6 +6,7 @@ import bpy
 import jsonschema
 import pytest
 
+from tests.command_line.jobs import CHAIN
 from tests.command_line.shots import LEG, make_shot, save
 from tests.tasks.rigs.walker import Walk, build_walker
 from tests.tasks.scenes import add_empty
@@ -114,8 +115,6 @@ def test_a_summary_follows_its_schema(twobone, shot, tmp_path):
     twobone("batch", job, "--quiet")
     jsonschema.validate(json.loads((tmp_path / "job.summary.json").read_text()), schema("summary"))
 
-
-CHAIN = {"armature": "Rig", "upper": "upper", "lower": "lower", "target": "Target", "plane": "XZ"}
 
 JOBS = [
     (True, {"version": 1, "chains": [{"name": "leg", **CHAIN}]}),

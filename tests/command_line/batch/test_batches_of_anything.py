@@ -1,48 +1,50 @@
 """Batches whose shots differ, that only look, that convert, and scenes that are not the open one."""
 
 import json
+import shutil
 
 import bpy
 import pytest
 
+from tests.command_line.jobs import CHAIN, records, states
 from tests.command_line.shots import LEG, keys_in, keys_of, make_shot, save, store_chain
-
-CHAIN = {"armature": "Rig", "upper": "upper", "lower": "lower", "target": "Target", "plane": "XZ"}
 
 
 @pytest.fixture
-def shots(tmp_path, registered_addon):
-    for name in ("a", "b", "c"):
-        make_shot(tmp_path / "shots" / f"{name}.blend")
-    return tmp_path
+def shots(folder):
+    (folder / "shots" / "s0.blend").rename(folder / "shots" / "a.blend")
+    for name in ("b", "c"):
+        shutil.copy(folder / "shots" / "a.blend", folder / "shots" / f"{name}.blend")
+    return folder
 
 
-def run_batch(twobone, folder, *flags, **job):
-    (folder / "job.json").write_text(json.dumps({"output": "baked/{shot}.blend", **job}))
-    return twobone("batch", folder / "job.json", *flags)
+@pytest.fixture
+def run_batch(batch_here, folder):
+    def run(*flags, **job):
+        (folder / "job.json").write_text(json.dumps({"output": "baked/{shot}.blend", **job}))
+        return batch_here(*flags)
+
+    return run
 
 
 def frames_of(path):
     return sorted({frame for _, _, frame in keys_in(path)})
 
 
-def test_a_shots_own_table_wins_over_the_job_and_leaves_the_others_alone(twobone, shots):
+def test_a_shots_own_table_wins_over_the_job_and_leaves_the_others_alone(run_batch, shots):
     table = {"file": "shots/b.blend", "frame_start": 3, "frame_end": 5, "output": "special/{shot}.blend"}
-    ended = run_batch(
-        twobone, shots, shots=["shots/*.blend", table], frame_start=1, frame_end=9, chains=[{"name": "leg", **CHAIN}]
-    )
+    ended = run_batch(shots=["shots/*.blend", table], frame_start=1, frame_end=9, chains=[{"name": "leg", **CHAIN}])
     assert ended.code == 0, ended.complained
     assert frames_of(shots / "baked" / "a.blend") == list(range(1, 10))
     assert frames_of(shots / "special" / "b.blend") == [3, 4, 5]
     assert not (shots / "baked" / "b.blend").exists()
 
 
-def test_a_shots_own_chains_stand_instead_of_the_jobs(twobone, shots):
+def test_a_shots_own_chains_stand_instead_of_the_jobs(run_batch, shots):
     wrong = {**CHAIN, "target": "Nobody"}
     table = {"file": "shots/c.blend", "chains": [CHAIN]}
-    ended = run_batch(twobone, shots, shots=["shots/a.blend", table], chains=[wrong])
-    states = [shot["state"] for shot in json.loads((shots / "job.summary.json").read_text())["shots"]]
-    assert (ended.code, states) == (1, ["failed", "done"])
+    ended = run_batch(shots=["shots/a.blend", table], chains=[wrong])
+    assert (ended.code, states(shots)) == (1, {"a": "failed", "c": "done"})
 
 
 @pytest.mark.parametrize(
@@ -54,16 +56,16 @@ def test_a_shots_own_chains_stand_instead_of_the_jobs(twobone, shots):
         ({"file": "shots/a.blend", "frame_start": 9, "frame_range": "CUSTOM", "frame_end": 8}, "ends before it starts"),
     ],
 )
-def test_a_shots_table_is_checked_before_any_shot_is_opened(twobone, shots, table, reason):
-    ended = run_batch(twobone, shots, shots=[table], **CHAIN)
+def test_a_shots_table_is_checked_before_any_shot_is_opened(run_batch, shots, table, reason):
+    ended = run_batch(shots=[table], **CHAIN)
     assert ended.code == 2
     assert reason in ended.complained
 
 
-def test_resume_does_a_shot_again_whose_table_has_changed(twobone, shots):
+def test_resume_does_a_shot_again_whose_table_has_changed(run_batch, shots):
     def run(end, *flags):
         table = {"file": "shots/b.blend", "frame_start": 1, "frame_end": end}
-        return run_batch(twobone, shots, *flags, shots=["shots/a.blend", table], **CHAIN)
+        return run_batch(*flags, shots=["shots/a.blend", table], **CHAIN)
 
     run(4)
     untouched = (shots / "baked" / "a.blend").stat().st_mtime_ns
@@ -72,10 +74,10 @@ def test_resume_does_a_shot_again_whose_table_has_changed(twobone, shots):
     assert (shots / "baked" / "a.blend").stat().st_mtime_ns == untouched
 
 
-def test_a_dry_run_opens_every_shot_and_saves_nothing(twobone, shots):
+def test_a_dry_run_opens_every_shot_and_saves_nothing(run_batch, shots):
     save_before = {path: path.read_bytes() for path in (shots / "shots").iterdir()}
     (shots / "job.summary.json").write_text("of an earlier batch")
-    ended = run_batch(twobone, shots, "--dry-run", shots=["shots/*.blend"], **CHAIN)
+    ended = run_batch("--dry-run", shots=["shots/*.blend"], **CHAIN)
     assert ended.code == 0, ended.complained
     looked = json.loads((shots / "job.dry_run.json").read_text())["shots"]
     assert [shot["report"]["chains"][0]["reached"] for shot in looked] == [24, 24, 24]
@@ -84,29 +86,43 @@ def test_a_dry_run_opens_every_shot_and_saves_nothing(twobone, shots):
     assert (shots / "job.summary.json").read_text() == "of an earlier batch"
 
 
-def test_a_batch_converts(twobone, tmp_path, registered_addon):
+def test_a_batch_converts(run_batch, folder):
     rig, target = make_shot()
     constraint = rig.pose.bones["lower"].constraints.new("IK")
     constraint.target, constraint.chain_count = target, 2
-    save(tmp_path / "shots" / "ik.blend")
-    ended = run_batch(twobone, tmp_path, shots=["shots/*.blend"], use="convert", armature="Rig", switch_off="INFLUENCE")
+    save(folder / "shots" / "s0.blend")
+    ended = run_batch(shots=["shots/*.blend"], use="convert", armature="Rig", switch_off="INFLUENCE")
     assert ended.code == 0, ended.complained
-    assert 'pose.bones["upper"].rotation_quaternion' in {path for path, _, _ in keys_in(tmp_path / "baked" / "ik.blend")}
+    assert 'pose.bones["upper"].rotation_quaternion' in {path for path, _, _ in keys_in(folder / "baked" / "s0.blend")}
     assert not bpy.data.objects["Rig"].pose.bones["lower"].constraints["IK"].mute
 
 
-def test_a_batch_bakes_targets_and_clears(twobone, shots):
-    run_batch(twobone, shots, shots=["shots/a.blend"], **CHAIN)
+def test_a_batch_bakes_targets_and_clears(run_batch, shots):
+    run_batch(shots=["shots/a.blend"], **CHAIN)
     (shots / "shots" / "a.blend").write_bytes((shots / "baked" / "a.blend").read_bytes())
-    assert run_batch(twobone, shots, shots=["shots/a.blend"], use="target", output="t/{shot}.blend", **CHAIN).code == 0
-    assert run_batch(twobone, shots, shots=["shots/a.blend"], use="clear", output="c/{shot}.blend", **CHAIN).code == 0
+    assert run_batch(shots=["shots/a.blend"], use="target", output="t/{shot}.blend", **CHAIN).code == 0
+    assert run_batch(shots=["shots/a.blend"], use="clear", output="c/{shot}.blend", **CHAIN).code == 0
     assert keys_in(shots / "t" / "a.blend")
     assert not keys_in(shots / "c" / "a.blend")
 
 
+def test_what_is_stored_is_listed_and_measured(run_batch, folder):
+    rig, target = make_shot()
+    store_chain(rig, target)
+    save(folder / "shots" / "s0.blend")
+    before = (folder / "shots" / "s0.blend").read_bytes()
+    for job in ({"use": "chains"}, {"use": "report", "stored": True}):
+        assert run_batch(shots=["shots/*.blend"], output="", **job).code == 0
+        record = records(folder)["s0"]
+        assert record["state"] == "done", record["reason"]
+        assert record["report"]["chains"][0]["upper"] == "upper"
+        assert "1 of 1 shots are done already" in run_batch("--resume", shots=["shots/*.blend"], output="", **job).said
+    assert (folder / "shots" / "s0.blend").read_bytes() == before
+
+
 @pytest.mark.parametrize("key", ["bone", "switch_off"])
-def test_what_only_converting_knows_is_refused_elsewhere(twobone, shots, key):
-    ended = run_batch(twobone, shots, shots=["shots/a.blend"], **{key: "MUTE"}, **CHAIN)
+def test_what_only_converting_knows_is_refused_elsewhere(run_batch, shots, key):
+    ended = run_batch(shots=["shots/a.blend"], **{key: "MUTE"}, **CHAIN)
     assert ended.code == 2
     assert "convert" in ended.complained
 

@@ -1,5 +1,7 @@
 """Flags of several chains: what went to which chain is said, and what makes no sense together is refused."""
 
+import json
+
 import pytest
 
 from tests.command_line.shots import LEG, make_shot, save, store_chain
@@ -33,3 +35,13 @@ def test_stored_chains_have_bones_of_their_own(twobone, shot, flags):
     ended = twobone("bake", "--file", shot, "--stored", *flags)
     assert ended.code == 2
     assert f"cannot be combined with {flags[0]}" in ended.complained
+
+
+@pytest.mark.parametrize("whose", [{"stored": True}, {"use": "target", "scope": "SCENE"}], ids=["stored", "scope"])
+@pytest.mark.parametrize("bone", ["upper", "tip"])
+def test_nor_does_a_job_name_bones_for_them(twobone, shot, tmp_path, whose, bone):
+    job = tmp_path / "job.json"
+    job.write_text(json.dumps({**whose, bone: "lower"}))
+    ended = twobone(whose.get("use", "bake"), "--file", shot, "--job", job)
+    assert ended.code == 2
+    assert f'cannot be combined with "{bone}"' in ended.complained

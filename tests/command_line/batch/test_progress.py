@@ -6,7 +6,7 @@ import os
 import pytest
 
 from twobone_addon.command_line.batch.progress import Progress
-from twobone_addon.command_line.batch.summary import DONE, FAILED, ShotRecord
+from twobone_addon.command_line.batch.records import DONE, FAILED, ShotRecord
 
 WIDTH = 60
 

@@ -46,6 +46,12 @@ def test_placeholders(folder):
     assert found(folder, ["shots/a.blend"], absolute)[0].goal == folder / "elsewhere" / "a.blend"
 
 
+def test_a_shot_that_is_called_like_a_placeholder_keeps_its_name(folder):
+    (folder / "shots" / "{version}.blend").touch()
+    assert found(folder, ["shots/{version}.blend"])[0].goal == folder / "baked" / "{version}.blend"
+    assert found(folder, ["shots/{version}.blend"], "b/{shot}_{version}.blend")[0].goal.name == "{version}_001.blend"
+
+
 def test_in_place_the_goal_is_the_shot(folder):
     shot = found(folder, ["shots/a.blend"], "", in_place=True)[0]
     assert shot.goal == shot.path

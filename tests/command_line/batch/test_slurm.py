@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.command_line.jobs import write_job
 from tests.command_line.shots import add_script, make_shot, save
 from tests.command_line.stopped.killing import alive_with, wait_until
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = ROOT / "docs" / "farms.md"
-CHAIN = {"armature": "Rig", "upper": "upper", "lower": "lower", "target": "Target", "plane": "XZ"}
 
 
 def has_slurm():
@@ -31,12 +31,11 @@ pytestmark = pytest.mark.skipif(not has_slurm(), reason="no SLURM: start one, an
 
 
 @pytest.fixture
-def farm(tmp_path, registered_addon, twobone):
-    """A job with three shots, its frozen list, and the page's two scripts with this Python in place of Blender's program."""
+def farm(tmp_path, registered_addon):
+    """A job with three shots, and the page's two scripts with this Python in place of Blender's program."""
     for name in "abc":
         make_shot(tmp_path / "shots" / f"{name}.blend")
-    (tmp_path / "job.json").write_text(json.dumps({"shots": ["shots/*.blend"], "output": "baked/{shot}.blend", **CHAIN}))
-    assert twobone("batch", tmp_path / "job.json", "--freeze", tmp_path / "list.json").code == 0
+    write_job(tmp_path)
     program = f"'{sys.executable}' -m twobone_addon"
     array, rest = re.findall(r"```bash\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     for name, text in (("array", array), ("rest", rest)):
@@ -45,8 +44,19 @@ def farm(tmp_path, registered_addon, twobone):
     return tmp_path
 
 
+def let_it_wait(farm, script):
+    """One shot runs a script of its own, and so do the array's tasks; returns that shot as it was."""
+    shot, array = farm / "shots" / "b.blend", farm / "array.sbatch"
+    before = shot.read_bytes()
+    make_shot()
+    add_script(script)
+    save(shot)
+    array.write_text(array.read_text().replace("--resume", "--resume --scripts"))
+    return before
+
+
 def submit(farm, name, *words):
-    exported = f"--export=ALL,JOB={farm}/job.json,LIST={farm}/list.json,PYTHONPATH={ROOT}"
+    exported = f"--export=ALL,JOB={farm}/job.json,PYTHONPATH={ROOT}"
     command = ["sbatch", "--parsable", exported, f"--output={farm}/{name}.%j.log", *words, str(farm / f"{name}.sbatch")]
     return subprocess.run(command, capture_output=True, text=True, check=True, env=os.environ).stdout.strip()
 
@@ -78,23 +88,14 @@ def test_an_array_bakes_every_shot_and_a_job_that_waits_for_it_sums_up(farm):
 def test_a_cancelled_array_leaves_nothing_and_goes_on(farm):
     """One shot waits in a script of its own until it is cancelled."""
     here = farm / "here"
-    make_shot()
-    add_script(f"import time, pathlib\npathlib.Path({str(here)!r}).touch()\ntime.sleep(600)\n")
-    slow = (farm / "shots" / "b.blend").read_bytes()
-    save(farm / "shots" / "b.blend")
-    script = farm / "array.sbatch"
-    script.write_text(script.read_text().replace("--resume", "--resume --scripts"))
-    (farm / "list.json").unlink()
-    program = [sys.executable, "-m", "twobone_addon", "batch", str(farm / "job.json"), "--freeze", str(farm / "list.json")]
-    subprocess.run(program, check=True, env=os.environ | {"PYTHONPATH": str(ROOT)})
+    quick = let_it_wait(farm, f"import time, pathlib\npathlib.Path({str(here)!r}).touch()\ntime.sleep(600)\n")
     array = submit(farm, "array")
     assert wait_until(here.exists, 200)
     subprocess.run(["scancel", array], check=True)
     wait_for(array)
     assert wait_until(lambda: not alive_with(farm / "shots"), 60)
     assert wait_until(lambda: not litter_in(farm), 60)
-    (farm / "shots" / "b.blend").write_bytes(slow)
-    subprocess.run(program, check=True, env=os.environ | {"PYTHONPATH": str(ROOT)})
+    (farm / "shots" / "b.blend").write_bytes(quick)
     wait_for(submit(farm, "array"))
     assert sorted(path.name for path in (farm / "baked").iterdir()) == ["a.blend", "b.blend", "c.blend"]
 
@@ -102,18 +103,12 @@ def test_a_cancelled_array_leaves_nothing_and_goes_on(farm):
 def test_an_array_whose_node_goes_down_runs_again_when_it_is_back_and_completes(farm):
     """One shot waits in a script of its own as long as a file is there; what the others have done by then is left out."""
     here, held = farm / "here", farm / "held"
-    make_shot()
-    add_script(
+    let_it_wait(
+        farm,
         f"import time, pathlib\nwhile pathlib.Path({str(held)!r}).exists():\n"
-        f"    pathlib.Path({str(here)!r}).touch()\n    time.sleep(0.2)\n"
+        f"    pathlib.Path({str(here)!r}).touch()\n    time.sleep(0.2)\n",
     )
-    save(farm / "shots" / "b.blend")
     held.touch()
-    script = farm / "array.sbatch"
-    script.write_text(script.read_text().replace("--resume", "--resume --scripts"))
-    program = [sys.executable, "-m", "twobone_addon", "batch", str(farm / "job.json"), "--freeze", str(farm / "list.json")]
-    (farm / "list.json").unlink()
-    subprocess.run(program, check=True, env=os.environ | {"PYTHONPATH": str(ROOT)})
     node = subprocess.run(["sinfo", "-h", "-o", "%n"], capture_output=True, text=True, check=True).stdout.split()[0]
     array = submit(farm, "array", "--requeue")
     assert wait_until(here.exists, 200)

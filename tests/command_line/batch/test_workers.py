@@ -5,21 +5,17 @@ import json
 import os
 import shutil
 import signal
-from pathlib import Path
 
 import pytest
 
+from tests.command_line.jobs import records, write_job
 from tests.command_line.reports import without_times
-from tests.command_line.shots import keys_in, make_shot, save, store_chain
+from tests.command_line.shots import keys_in, make_shot
 from twobone_addon.command_line.batch import batch_command
-from twobone_addon.command_line.batch.batch_command import shots_at_once
 from twobone_addon.command_line.batch.progress import Progress
-from twobone_addon.command_line.batch.summary import DONE, ShotRecord, Summary
-from twobone_addon.command_line.outcomes import AgainError
+from twobone_addon.command_line.batch.records import DONE, ShotRecord
 from twobone_addon.pipeline import machine
 from twobone_addon.pipeline.machine import cores, free_memory
-
-CHAIN = {"armature": "Rig", "upper": "upper", "lower": "lower", "target": "Target", "plane": "XZ"}
 
 
 @pytest.fixture
@@ -32,17 +28,13 @@ def folder(tmp_path, registered_addon):
     return tmp_path
 
 
-def write_job(folder, **changes):
-    (folder / "job.json").write_text(json.dumps({"shots": ["shots/*.blend"], "output": "baked/{shot}.blend", **CHAIN} | changes))
-
-
-def records(folder, name="job.summary.json"):
-    return {Path(record["shot"]).stem: record for record in json.loads((folder / name).read_text())["shots"]}
-
-
 def comparable(record):
-    """A record without what time makes different; the saved file's SHA-256 is one, since Blender writes addresses into files."""
-    same = {key: value for key, value in record.items() if key not in {"seconds", "log", "output_sha256", "fingerprint"}}
+    """A record without what time makes different; the saved file's SHA-256 is: Blender writes addresses into files."""
+    same = {
+        key: value
+        for key, value in record.items()
+        if key not in {"seconds", "log", "output_sha256", "earlier_sha256", "fingerprint"}
+    }
     if record["report"]:
         provenance = record["report"]["provenance"] | {"output": None}
         same["report"] = json.dumps(without_times(record["report"]) | {"provenance": provenance}, sort_keys=True)
@@ -62,9 +54,9 @@ def test_one_blender_for_all_gives_the_same_reports_and_keys_as_one_for_each(two
 
 @pytest.mark.skipif(os.name != "posix", reason="the crash is a signal")
 def test_a_shot_that_kills_its_worker_fails_alone(twobone, folder, monkeypatch):
-    from twobone_addon.command_line.batch import processes
+    from twobone_addon.command_line.batch import workers
 
-    asked, ask = [], processes.Worker.ask
+    asked, ask = [], workers.Worker.ask
 
     def die_at_b(worker, arguments, log):
         asked.append(worker.process.pid)
@@ -72,51 +64,29 @@ def test_a_shot_that_kills_its_worker_fails_alone(twobone, folder, monkeypatch):
         if any(word.endswith("b.blend") for word in arguments):
             os.kill(worker.process.pid, signal.SIGKILL)
 
-    monkeypatch.setattr(processes.Worker, "ask", die_at_b)
+    monkeypatch.setattr(workers.Worker, "ask", die_at_b)
     shutil.copy(folder / "shots" / "a.blend", folder / "shots" / "b.blend")
-    assert twobone("batch", folder / "job.json", "--jobs", 1, "--logs", folder / "logs").code == 1
+    ended = twobone("batch", folder / "job.json", "--jobs", 1, "--logs", folder / "logs")
+    assert ended.code == 1
     assert [record["state"] for record in records(folder).values()] == ["done", "crashed", "done"]
     assert "SIGKILL" in records(folder)["b"]["reason"]
     assert asked[0] == asked[1] != asked[2]
     assert [path.name for path in sorted((folder / "logs").iterdir())] == ["0001.a.log", "0002.b.log", "0003.c.log"]
+    assert "SIGKILL" in ended.said
     assert "Saved" in (folder / "logs" / "0001.a.log").read_text()
 
 
-def test_what_is_stored_is_listed_and_measured_in_batches(twobone, folder):
-    rig, target = make_shot()
-    store_chain(rig, target)
-    save(folder / "shots" / "a.blend")
-    before = (folder / "shots" / "a.blend").read_bytes()
-    for use, settings in (("chains", {}), ("report", {"stored": True})):
-        job = {"use": use, "shots": ["shots/a.blend"], **settings}
-        (folder / "job.json").write_text(json.dumps(job))
-        assert twobone("batch", folder / "job.json").code == 0
-        (record,) = records(folder).values()
-        assert record["state"] == "done", record["reason"]
-        assert record["report"]["chains"][0]["upper"] == "upper"
-        assert "1 of 1 shots are done already" in twobone("batch", folder / "job.json", "--resume").said
-    assert (folder / "shots" / "a.blend").read_bytes() == before
-
-
-def test_a_summary_that_cannot_be_written_ends_no_shot(twobone, folder, monkeypatch):
-    writes, write = [], Summary.write
-
-    def full(summary):
-        writes.append(None)
-        if len(writes) in {2, 3}:
-            raise AgainError("The disk is full.")
-        write(summary)
-
-    monkeypatch.setattr(Summary, "write", full)
+@pytest.mark.skipif(os.name != "posix", reason="links as POSIX has them")
+def test_a_log_is_a_new_file_each_time(twobone, folder):
+    logs, precious = folder / "logs", folder / "precious.txt"
+    logs.mkdir()
+    precious.write_text("my only copy")
+    (logs / "0001.a.log").symlink_to(precious)
+    (logs / "0001.a.1.log").hardlink_to(precious)
     write_job(folder, shots=["shots/a.blend"])
-    ended = twobone("batch", folder / "job.json")
-    assert "The disk is full." in ended.complained
-    assert (folder / "baked" / "a.blend").is_file()
-    assert ended.code == 6  # The news are missing: the same batch can say them with --resume.
-    assert "1 of 1 shots done, not in the summary yet; --resume writes it" in ended.said
-    assert records(folder)["a"]["state"] == "waiting"
-    assert twobone("batch", folder / "job.json", "--resume").code == 0
-    assert records(folder)["a"]["state"] == "done"
+    assert twobone("batch", folder / "job.json", "--logs", logs).code == 0
+    assert precious.read_text() == "my only copy"
+    assert "Saved" in (logs / "0001.a.2.log").read_text()
 
 
 class Closed(io.StringIO):
@@ -180,7 +150,7 @@ def test_memory_limits_how_many_run(tmp_path, monkeypatch):
     monkeypatch.setattr(machine, "GROUPS", tmp_path)
     monkeypatch.setattr(machine, "OWN_GROUP", tmp_path / "own")
     monkeypatch.setattr(batch_command, "cores", lambda: 16)
-    assert [shots_at_once(memory) for memory in (None, 2.0, 100.0)] == [6, 3, 1]
+    assert batch_command._shots_at_once() == 6
     (tmp_path / "memory.max").write_text(f"{4 << 30}\n")
     (tmp_path / "memory.current").write_text(f"{1 << 30}\n")
     assert free_memory() == 3 << 30

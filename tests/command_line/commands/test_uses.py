@@ -40,7 +40,7 @@ def test_a_batch_finds_limbs_in_every_shot(twobone, shot, tmp_path):
     "command, own",
     [
         ("contacts", {"ground": "height", "ground_height": 0.02, "ground_velocity": [0.0, -1.0, 0.0], "ground_moves": "given"}),
-        ("plant", {"use_root": False, "max_lower": 0.1, "ground_velocity": [0.0, 0.0, 0.0], "frame_start": 2}),
+        ("plant", {"max_lower": 0.1, "ground_velocity": [0.0, 0.0, 0.0], "frame_start": 2}),
         ("fit-root", {"max_raise": 0.2, "reserve": 0.0}),
     ],
 )

@@ -9,11 +9,12 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager
-from pathlib import Path
 
 import bpy
 import pytest
 
+from tests.blender_program import PATIENCE_IN_SECONDS
+from tests.command_line.jobs import KEYS, write_job
 from tests.command_line.shots import LEG, add_script, keys_in, make_shot, save
 from tests.command_line.stopped.killing import alive_with, children_of, is_alive, python, start, wait_until
 from tests.promises.tasks_under_test import TASKS
@@ -24,7 +25,6 @@ pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="se
 # Each round starts Blender anew; the full numbers are for a release: see docs/contributing.md.
 ROUNDS = int(os.environ.get("TWOBONE_KILL_ROUNDS", "3"))
 BATCH_ROUNDS = int(os.environ.get("TWOBONE_BATCH_KILL_ROUNDS", "1"))
-CHAIN = {"armature": "Rig", "upper": "upper", "lower": "lower", "target": "Target", "plane": "XZ"}
 STOPPED = 5
 
 # Bakes and saves the same shot over and over.
@@ -64,7 +64,7 @@ def bake_forever(shot):
 def said_at_its_end(baking):
     """What a bake complains of until it ends; of one that goes on for a minute, where all its threads are."""
     try:
-        return baking.communicate(timeout=60)[1]
+        return baking.communicate(timeout=PATIENCE_IN_SECONDS)[1]
     except subprocess.TimeoutExpired:
         baking.send_signal(signal.SIGUSR1)
         time.sleep(1.0)
@@ -82,15 +82,6 @@ def test_killed_bakes_leave_nothing_after_the_next_one(twobone, shot):
         assert {"Rig", "Target"} <= set(bpy.data.objects.keys())
     assert twobone("bake", "--file", shot, *LEG, "--save", "--report", shot.parent / "report.json").code == 0
     assert names_in(shot.parent) == ["report.json", "shot.blend"]
-
-
-def test_what_was_left_of_another_shot_goes_too_and_what_is_not_ours_stays(twobone, shot):
-    litter = shot.parent / ".twobone-0123456789abcdef-feed.unfinished"
-    for path in (litter, litter.with_name(f"{litter.name}@"), litter.with_name(".twobone-0123456789abcdef.claim")):
-        path.write_text("")
-    (shot.parent / ".mine.unfinished").write_text("")
-    assert twobone("bake", "--file", shot, *LEG, "--save").code == 0
-    assert names_in(shot.parent) == [".mine.unfinished", "shot.blend"]
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
@@ -120,27 +111,25 @@ def test_a_stop_during_a_script_of_the_shot_is_a_stop(shot):
 
 
 def test_two_runs_never_write_one_shot(twobone, shot):
-    from twobone_addon.command_line.files.claims import claimed
+    from twobone_addon.files import locked
 
     before = shot.read_bytes()
-    with claimed(shot):
+    with locked(shot) as lock:
         ended = twobone("bake", "--file", shot, *LEG, "--save")
-        draft = shot.with_name(f"{next(iter(names_in(shot.parent))).removesuffix('.claim')}-feed.unfinished")
-        draft.write_text("being written")
+        lock.draft.write_text("being written")
         assert twobone("bake", "--file", shot, *LEG, "--save", shot.parent / "other.blend").code == 0
-        assert draft.exists()
-    assert (ended.code, f"process {os.getpid()}" in ended.complained) == (6, True)
+        assert lock.draft.exists()
+    assert (ended.code, str(lock.path) in ended.complained) == (6, True)
     assert shot.read_bytes() == before
     assert names_in(shot.parent) == ["other.blend", "shot.blend"]
 
 
 @pytest.fixture
 def folder(shot):
-    """A job and three shots, of which the last two wait in a script when scripts run, with a child in its own session."""
+    """A job and three shots, of which the last two wait in a script when scripts run."""
     make_shot()
     add_script(
-        "import os, subprocess, time\n"
-        "subprocess.Popen(['sleep', '600'], start_new_session=True, cwd=os.environ['HERE'])\n"
+        "import os, time\n"
         "open(os.path.join(os.environ['HERE'], str(os.getpid())), 'w').close()\n"
         "time.sleep(float(os.environ['WAIT']))\n"
     )
@@ -148,8 +137,7 @@ def folder(shot):
         save(shot.parent / f"{name}.blend")
     root = shot.parent.parent
     (root / "pids").mkdir()
-    job = {"shots": ["shots/*.blend"], "output": "baked/{shot}.blend", **CHAIN}
-    (root / "job.json").write_text(json.dumps(job))
+    write_job(root)
     return root
 
 
@@ -158,38 +146,23 @@ def batch(folder, *words, wait="600"):
     return start("batch", folder / "job.json", "--scripts", "--jobs", "3", *words, temporary=folder / "tmp", **more)
 
 
-def sleepers(folder):
-    """Processes that the shots' scripts have started: they stand in the test's own folder."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        try:
-            if entry.name.isdigit() and (entry / "cwd").readlink() == folder / "pids" and is_alive(int(entry.name)):
-                found.append(int(entry.name))
-        except OSError:
-            continue
-    return found
-
-
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_a_batch_takes_its_blenders_and_their_sessions_with_it(folder, number):
+def test_a_batch_takes_its_blenders_with_it(run_here, folder, monkeypatch, number):
     for _ in range(BATCH_ROUNDS):
         with batch(folder) as running:
             assert wait_until(lambda: len(names_in(folder / "pids")) == 2)
-            assert len(sleepers(folder)) == 2
             running.send_signal(number)
-            running.communicate(timeout=60)
-        assert wait_until(lambda: not alive_with(folder / "shots") and not sleepers(folder), 20)
+            running.communicate(timeout=PATIENCE_IN_SECONDS)
+        assert wait_until(lambda: not alive_with(folder / "shots"), 20)
         for path in (folder / "pids").iterdir():
             path.unlink()
-    with batch(folder, wait="0") as running:
-        said = running.communicate(timeout=120)[0]
-    assert running.returncode == 0, said
-    # Blender names its own folder by chance and leaves it behind when it is killed; it is empty, and not ours to tell apart.
-    assert not [path for path in (folder / "tmp").iterdir() if not path.name.startswith("blender_") or any(path.iterdir())]
+    monkeypatch.setenv("HERE", str(folder / "pids"))
+    monkeypatch.setenv("WAIT", "0")
+    ended = run_here(folder / "job.json", "--scripts")
+    assert ended.code == 0, ended.said
     assert names_in(folder / "baked") == ["shot.blend", "wait1.blend", "wait2.blend"]
-    assert names_in(folder) == ["baked", "job.json", "job.summary.csv", "job.summary.json", "pids", "shots", "tmp"]
-    assert not sleepers(folder)
-    assert len(keys_in(folder / "baked" / "wait1.blend")) == 24 * 8
+    assert names_in(folder) == ["baked", "job.json", "job.json.reports", "job.summary.json", "pids", "shots", "tmp"]
+    assert len(keys_in(folder / "baked" / "wait1.blend")) == KEYS
 
 
 def test_a_second_batch_with_one_summary_says_so(folder):
@@ -197,15 +170,15 @@ def test_a_second_batch_with_one_summary_says_so(folder):
     with batch(folder) as first:
         assert wait_until(lambda: len(names_in(folder / "pids")) == 2)
         with batch(folder) as second:
-            said = second.communicate(timeout=60)[0]
+            said = second.communicate(timeout=PATIENCE_IN_SECONDS)[0]
         assert (second.returncode, "job.summary.json" in said, "another run" in said) == (6, True, True)
         with batch(folder, "--summary", folder / "other.json") as third:
-            said = third.communicate(timeout=60)[0]
+            said = third.communicate(timeout=PATIENCE_IN_SECONDS)[0]
         assert third.returncode == 6  # One shot is done, and the others can be tried again.
         assert said.count("another run") == 2
         assert first.poll() is None
         first.terminate()
-        first.communicate(timeout=60)
+        first.communicate(timeout=PATIENCE_IN_SECONDS)
     assert first.returncode == STOPPED
 
 
@@ -216,7 +189,7 @@ def test_a_worker_whose_batch_is_gone_begins_no_shot(shot):
     for _ in range(ROUNDS):
         ways = {"stdin": subprocess.PIPE, "stderr": subprocess.STDOUT}
         with python(["-m", "twobone_addon", "worker"], {"TWOBONE_TOKEN": "answer"}, **ways) as worker:
-            said = worker.communicate(json.dumps(arguments) + "\n", timeout=60)[0]
+            said = worker.communicate(json.dumps(arguments) + "\n", timeout=PATIENCE_IN_SECONDS)[0]
         assert worker.returncode != 0, said
         assert shot.read_bytes() == before
 
@@ -235,7 +208,7 @@ def keys_of_all():
 
 
 @pytest.mark.parametrize("number, task", list(enumerate(KILLED_TASKS)), ids=[task.name for task in KILLED_TASKS])
-def test_whoever_is_killed_resuming_ends_as_if_nobody_had_been(twobone, tmp_path, number, task):
+def test_whoever_is_killed_resuming_ends_as_if_nobody_had_been(twobone, run_here, tmp_path, number, task):
     """Of each task, in place, with a worker for several shots: the worker, its batch, or both, in turn."""
     bpy.ops.wm.read_factory_settings(use_empty=True)
     task.build()
@@ -254,15 +227,13 @@ def test_whoever_is_killed_resuming_ends_as_if_nobody_had_been(twobone, tmp_path
             workers, victim = children_of(running), VICTIMS[(number + turn) % len(VICTIMS)]
             for pid in [*(workers if victim != "batch" else []), *([running.pid] if victim != "worker" else [])]:
                 os.kill(pid, signal.SIGKILL)
-            running.communicate(timeout=60)
+            running.communicate(timeout=PATIENCE_IN_SECONDS)
         assert wait_until(lambda left=workers: not any(map(is_alive, left)), 20)
         for name in names:
             bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shots" / name))
-    with start(*words, "--resume", temporary=tmp_path / "tmp") as running:
-        said = running.communicate(timeout=120)[0]
-    assert running.returncode == 0, said
+    ended = run_here(tmp_path / "job.json", "--resume")
+    assert ended.code == 0, ended.said
     assert names_in(tmp_path / "shots") == names
-    assert not [path for path in (tmp_path / "tmp").iterdir() if not path.name.startswith("blender_") or any(path.iterdir())]
     for name in names:
         bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shots" / name))
         assert keys_of_all() == wanted

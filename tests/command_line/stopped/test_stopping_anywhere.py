@@ -1,15 +1,16 @@
 """A signal that comes while a text is written: at whichever line, the file is whole and nothing is left beside it."""
 
+import json
 import signal
 import sys
 
 import pytest
 
-from twobone_addon.command_line.files.text_files import write_text
+from twobone_addon.command_line.files.outputs import write_document
 from twobone_addon.command_line.outcomes import StoppedError
 from twobone_addon.command_line.stopping import SIGNALS, StopRequest, stop_requests, stopped_by_signals
 
-BEFORE, AFTER = "as it was", "as it is"
+BEFORE, AFTER = {"version": 1, "provenance": "as it was"}, {"version": 1, "provenance": "as it is"}
 
 
 def stopped_at(line, goal):
@@ -29,7 +30,7 @@ def stopped_at(line, goal):
         with stopped_by_signals(request), request.interrupting():
             sys.settrace(lambda frame, *_: passed if "twobone_addon" in frame.f_code.co_filename else None)
             try:
-                write_text(goal, AFTER)
+                write_document("--report", goal, AFTER)
             finally:
                 sys.settrace(earlier)
     except StoppedError:
@@ -42,10 +43,10 @@ def test_nothing_is_left_of_a_text_that_was_being_written(tmp_path):
     line, was_stopped = 0, []
     while True:
         line += 1
-        goal.write_text(BEFORE)
+        goal.write_text(json.dumps(BEFORE))
         reached, stopped = stopped_at(line, goal)
         assert [path.name for path in tmp_path.iterdir()] == ["report.json"], line
-        assert goal.read_text() in {BEFORE, AFTER}
+        assert json.loads(goal.read_text()) in [BEFORE, AFTER]
         if not reached:
             break
         was_stopped.append(stopped)

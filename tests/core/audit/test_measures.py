@@ -120,7 +120,7 @@ def test_metres_are_the_scenes_where_legs_are_a_humans():
 
 def test_stairs_are_not_level_and_a_floor_is():
     def stances(heights):
-        return [measures.Stance(0, 20, 0.0, height) for height in heights]
+        return [measures.StanceMeasures(0, 20, 0.0, height) for height in heights]
 
     assert measures.is_flat(stances([0.0, 0.01, 0.03, 0.0]), 0.9)
     assert not measures.is_flat(stances([0.0, 0.2, 0.4, 0.6]), 0.9)

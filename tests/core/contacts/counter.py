@@ -118,6 +118,19 @@ def hover(*, rate=30, leg_length=0.9):
     return _posed(places, _beside(body), stands, rate, leg_length)
 
 
+def steps_in_place(*, rate=30, leg_length=0.9, moves=0.12, lift=0.045, lasts=0.3):
+    """A body that stands for six seconds while its feet, one after the other, step aside and back, heel first off the ground."""
+    times = np.arange(6 * rate) / rate
+    places, hips = _beside(np.zeros((len(times), 3))), np.stack([0 * times, 0.01 * np.sin(2 * times), 0 * times + 0.92], axis=-1)
+    stands, pitch = np.ones((2, len(times)), bool), np.zeros((2, len(times)))
+    for number, start in enumerate((0.8, 1.8, 2.8, 3.8, 4.8)):
+        side, part = number % 2, np.clip((times - start) / lasts, 0.0, 1.0)
+        places[side, :, 0] += (-1) ** (number // 2) * moves * part**2 * (3 - 2 * part) * (1 - 2 * side)
+        pitch[side] += np.arcsin(lift / FOOT) * np.sin(np.pi * part)
+        stands[side] &= (part <= 0.0) | (part >= 1.0)
+    return _posed(places, _beside(hips), stands, rate, leg_length, pitch=pitch)
+
+
 def hang(*, rate=30, leg_length=0.9, seconds=4.0, kick=0.0):
     """All in the air: the body goes up and down as slowly as no fall is, the feet hang below it, or kick as a swimmer's do."""
     times = np.arange(round(seconds * rate)) / rate
@@ -142,6 +155,10 @@ def counter_set(rate=30):
     for height in (0.1, 0.25):
         feet = raised_foot(height, rate=rate)
         yield f"raised {height}", feet, feet.points[:, 1, :, 2] > 0.05 * feet.leg_length
+    for moves in (0.08, 0.15):
+        feet = steps_in_place(rate=rate, moves=moves)
+        speed = np.abs(np.gradient(feet.points[:, 1, :, 0], 1 / feet.rate, axis=1))
+        yield f"steps {moves}", feet, ~feet.stands.any(axis=1) & (speed > 0.7 * speed.max())
     for name, feet in (
         ("hover", hover(rate=rate)),
         ("hang", hang(rate=rate)),

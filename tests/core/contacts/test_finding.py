@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.core.contacts.counter import counter_set
+from tests.core.contacts.counter import counter_set, steps_in_place
 from tests.core.contacts.gait import (
     RUN,
     WALK,
@@ -17,7 +17,7 @@ from tests.core.contacts.gait import (
     with_shorter_legs,
 )
 from twobone_addon.core.contacts.feet import FeetMotion
-from twobone_addon.core.contacts.finding import Thresholds, find_states, find_story
+from twobone_addon.core.contacts.finding import Thresholds, find_story
 from twobone_addon.core.contacts.ground import (
     ground_height,
     ground_velocity,
@@ -41,6 +41,10 @@ each_rate = pytest.mark.parametrize("rate", RATES)
 
 def motion_of(feet):
     return FeetMotion(feet.points, feet.points[..., 2], feet.hips, feet.leg_length, feet.rate)
+
+
+def find_states(feet, thresholds, **how):
+    return find_story(feet, thresholds, **how).states
 
 
 def found(feet, thresholds=None):
@@ -429,6 +433,61 @@ def test_what_stands_tells_the_velocity_of_its_ground(spoiled):
 def test_what_glides_hangs_or_flies_is_not_planted(name, rate):
     feet, must_not = next((feet, must_not) for each, feet, must_not in counter_set(rate) if each == name)
     assert np.mean(found(feet)[0][must_not] > 0) <= 0.05
+
+
+@each_rate
+def test_feet_that_bob_while_the_body_passes_over_them_stand(rate):
+    """As a network's feet do: up and down within a stance, while no other foot bears the body."""
+    feet = feet_of(WALK, rate=rate)
+    points = feet.points.copy()
+    for foot, stands in enumerate(feet.states > 0):
+        for first, last in runs(stands):
+            parts = np.arange(last - first + 1) / (last - first + 1)
+            points[foot, :, first : last + 1, 2] += 0.08 * feet.leg_length * np.sin(np.pi * parts) ** 2
+    states = found(replace(feet, points=points))[0] > 0
+    true = feet.states > 0
+    assert np.count_nonzero(states & true) >= 0.8 * np.count_nonzero(true)
+
+
+@pytest.mark.parametrize("rate", [100, 120, 150])
+def test_clean_feet_are_found_as_sharply_as_frames_allow(rate):
+    """Windows against noise are several frames long there."""
+    feet = feet_of(RUN, rate=rate)
+    for states, true in zip(found(feet)[0] > 0, feet.states > 0, strict=True):
+        for (first, last), (lands, leaves) in zip(runs(states)[1:-1], runs(true)[1:-1], strict=True):
+            assert max(abs(first - lands), abs(last - leaves)) <= 0.021 * rate
+
+
+@pytest.mark.parametrize("rate", [24, 30, 60, 120])
+@pytest.mark.parametrize("moves", [0.05, 0.15])
+def test_a_step_between_two_rests_makes_two_stances(moves, rate):
+    feet = steps_in_place(rate=rate, moves=moves)
+    states = find_states(FeetMotion(feet.points, feet.points[..., 2], feet.hips, feet.leg_length, feet.rate), Thresholds())
+    for found, true, ball in zip(states > 0, feet.stands.any(axis=1), feet.points[:, 1], strict=True):
+        assert len(runs(found)) == len(runs(true))
+        assert np.count_nonzero(found & true) >= 0.97 * np.count_nonzero(true)
+        for first, last in runs(found):
+            moved = np.linalg.norm(ball[first : last + 1] - np.median(ball[first : last + 1], axis=0), axis=1)
+            assert np.mean(moved > 0.01 * feet.leg_length) < 0.1
+
+
+@pytest.mark.parametrize("rate", [30, 60, 120])
+def test_a_foot_that_rests_and_is_then_dragged_on_rests_where_it_did(rate):
+    """It swings out once, heel first, and never rests again."""
+    times = np.arange(round(2.6 * rate)) / rate
+    part = np.clip((times - 0.6) / 0.35, 0.0, 1.0)
+    swing = part * part * (3.0 - 2.0 * part)
+    drag = 0.04 * np.sin(2.0 * np.pi * np.maximum(times - 0.95, 0.0) / 0.8)
+    points = np.zeros((2, 2, len(times), 3))
+    points[0, 0, :, 0], points[0, 1, :, 0] = -0.25 + 0.35 * swing + drag, 0.07 * swing + drag
+    points[0, 0, :, 2] = 0.03 * np.sin(np.pi * swing)
+    points[1, 0, :, :2], points[1, 1, :, :2] = (-0.25, 0.3), (0.0, 0.3)
+    hips = np.tile([[[0.0, 0.0, 0.9]], [[0.0, 0.3, 0.9]]], (1, len(times), 1))
+    states = find_states(FeetMotion(points, points[..., 2], hips, 1.0, rate), Thresholds())
+    first, last = runs(states[0] > 0)[0]
+    assert first == 0
+    assert 0.55 * rate < last < 0.75 * rate
+    assert np.abs(points[0, 1, first : last + 1, 0]).max() < 0.01
 
 
 @pytest.mark.parametrize("rate", RATES)

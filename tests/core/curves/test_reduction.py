@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.core.curves.motions import (
@@ -61,6 +61,7 @@ tolerances = st.sampled_from([1e-1, 1e-2, 1e-3, 1e-4])
 
 @settings(max_examples=40, deadline=None)
 @given(smooth_motions | cornered_motions, st.integers(-60, 30), st.integers(1, 40), tolerances)
+@example(sines(564), 2, 14, 1e-4)
 def test_the_tip_never_drifts_farther_than_the_tolerance_at_any_sub_frame(motion, start, length, tolerance):
     result, drifts = reduced(motion, start, start + length, tolerance)
     assert drifts.max() <= tolerance

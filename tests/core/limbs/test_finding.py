@@ -62,6 +62,19 @@ def test_front_legs_come_before_hind_legs():
     assert [(limb.upper, limb.place.number, limb.place.count) for limb in limbs] == [("front_thigh.L", 0, 2), ("thigh.L", 1, 2)]
 
 
+def test_names_say_which_legs_are_in_front_where_the_body_does_not():
+    """A giant lizard that stands on its hind legs carries its head behind its front."""
+    skeleton = four_legged().skeleton()
+    words = [("front_", "back_"), ("thigh", "front_thigh"), ("shin", "front_shin")]
+
+    def called(name):
+        return next((name.replace(old, new) for old, new in words if name.startswith(old)), name)
+
+    limbs = find_limbs(dataclasses.replace(skeleton, names=tuple(map(called, skeleton.names)))).limbs
+    numbers = {limb.upper: limb.place.number for limb in limbs if limb.side.value == "LEFT"}
+    assert numbers == {"front_thigh.L": 0, "back_thigh.L": 1}
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_a_posed_rest_makes_no_difference(seed):
     """Every joint of a person is turned a little, so that no side mirrors the other any more."""

@@ -8,6 +8,7 @@ import pytest
 from tests.core.rig.following_tasks import follow_targets, task_for
 from tests.core.rig.matrices import affine, limb, motion_under, plane_frames, rotations, single_precision
 from twobone_addon.core.rig.bones import RestBone
+from twobone_addon.core.rig.inverse import still_hinges
 from twobone_addon.core.rig.plane_frames import in_plane, out_of_plane
 from twobone_addon.core.rig.posing import (
     by_angles,
@@ -19,7 +20,6 @@ from twobone_addon.core.rig.posing import (
     with_rotations,
 )
 from twobone_addon.core.rig.rotations import from_quaternion
-from twobone_addon.core.rig.still_hinges import still_hinges
 from twobone_addon.core.solver import Reach
 
 COUNT = 200

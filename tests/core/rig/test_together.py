@@ -8,7 +8,7 @@ import pytest
 from tests.core.rig.following_tasks import FLATTEN, KEEP, follow_targets, task_for
 from tests.core.rig.matrices import affine, limb, motion_under, plane_frames, single_precision
 from twobone_addon.core.arrays import path_length
-from twobone_addon.core.rig.following import Following, alike
+from twobone_addon.core.rig.following import FollowingChain, alike
 from twobone_addon.core.rig.inverse import UNEVEN_SETTLED, follow_together
 from twobone_addon.core.rig.posing import rest_reference
 from twobone_addon.core.solver import ReachOptions
@@ -29,7 +29,7 @@ def following(rng, *, kind="scaled", rows=1, laying=KEEP, options=None, limits=N
     tolerance = float(rng.uniform(1e-9, 1e-6))
     task = task_for(np.repeat(frames, COUNT // rows, axis=0), targets, laying=laying)
     options = replace(options or ReachOptions(), tolerance=tolerance)
-    return Following(chain, motion, reference, replace(task, frames=frames, options=options, limits=limits))
+    return FollowingChain(chain, motion, reference, replace(task, frames=frames, options=options, limits=limits))
 
 
 def crowd(rng):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from twobone_addon.core.rig.uneven import closest, search
+from twobone_addon.core.rig.inverse import closest, search
 
 LENGTHS = np.array([0.6, 0.45])
 SCALES = {"stretched": [[2.0, 0.0], [0.0, 0.7]], "sheared": [[1.0, 0.6], [0.0, 1.3]], "flattened": [[1.0, 0.0], [0.0, 0.2]]}

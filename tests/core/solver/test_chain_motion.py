@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from twobone_addon.core.solver.angles import forward
-from twobone_addon.core.solver.chain import solve_chain
-from twobone_addon.core.solver.chain_paths import cheapest_sequence
+from twobone_addon.core.solver.chain import cheapest_sequence, solve_chain
 from twobone_addon.core.solver.reach import Reach
 
 CHAINS = [np.array([0.4, 0.35, 0.25]), np.array([0.4, 0.3, 0.2, 0.1]), np.full(6, 1 / 6)]

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from twobone_addon.core.solver import forward
+from twobone_addon.core.solver.chain import CLEARLY_BENT, likeness
 from twobone_addon.core.solver.chain_descent import settle
 from twobone_addon.core.solver.chain_methods import spring_pose
-from twobone_addon.core.solver.chain_paths import CLEARLY_BENT, likeness
 from twobone_addon.core.solver.chain_problem import ChainProblem
 from twobone_addon.core.solver.chain_sides import preferred_pose
 

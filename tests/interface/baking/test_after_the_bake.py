@@ -6,10 +6,12 @@ import pytest
 
 from tests.interface.recording import drawn
 from tests.tasks.scenes import LEG, add_empty, build_armature, key_places
+from twobone_addon.interface import watching
 from twobone_addon.interface.overlay import data as overlay_data
 from twobone_addon.interface.sidebar import forecasting
 from twobone_addon.interface.sidebar.setting_panels import TWOBONE_PT_keys
 from twobone_addon.scene.versions import curve_bag
+from twobone_addon.tasks.align import hinges
 
 
 @pytest.fixture
@@ -23,7 +25,8 @@ def leg(empty_file):
     chain.frame_range, chain.frame_start, chain.frame_end = "CUSTOM", 1, 10
     bpy.ops.twobone.bake()
     yield rig
-    overlay_data.unregister()
+    overlay_data.forget()
+    watching.unregister()
 
 
 def baked_frames(rig):
@@ -67,7 +70,6 @@ def test_the_path_is_a_curve_however_few_keys_are_made(leg, keys, step):
         chain.target.keyframe_insert("location", frame=frame)
     overlay_data.forget()
     overlay_data.update(bpy.context, leg)
-    overlay_data.make_path()
     assert np.array_equal(overlay_data.shown.path.frames, np.arange(1.0, 11.0))
 
 
@@ -102,9 +104,9 @@ def test_the_forecast_is_found_once_until_something_changes(leg, monkeypatch):
         found.append(arguments)
         return forecast(*arguments)
 
-    forecast = forecasting.curve_forecast
-    monkeypatch.setattr(forecasting, "curve_forecast", counting)
-    forecasting.kept.settings = None
+    forecast = hinges.curve_forecast
+    monkeypatch.setattr(hinges, "curve_forecast", counting)
+    forecasting.forecasts.forget()
     texts = [drawn(TWOBONE_PT_keys).texts() for _ in range(3)]
     assert len(found) == 1
     assert texts[0] == texts[1] == texts[2]

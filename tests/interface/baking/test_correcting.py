@@ -131,3 +131,18 @@ def test_a_bake_without_a_target_says_so_and_offers_one_and_nothing_else(operato
     assert "No target is chosen." in " ".join(acting.layout.texts())
     assert acting.layout.buttons() == ["twobone.add_target"]
     assert acting.layout.properties() == []
+
+
+def test_a_limb_that_ik_poses_is_offered_the_switch_that_lets_the_bake_through(leg, monkeypatch):
+    monkeypatch.setattr(correcting, "can_ask", lambda _context: True)
+    ik = leg.pose.bones["lower"].constraints.new("IK")
+    ik.target, ik.chain_count = add_empty("Goal"), 2
+    bpy.context.view_layer.objects.active = leg
+    bpy.context.view_layer.update()
+    acting = playing(TWOBONE_OT_bake_all)
+    context = sidebar(window=object(), window_manager=Dialogs(), scene=bpy.context.scene)
+    assert ShowsProgress.invoke(acting, context, None) == {"RUNNING_MODAL"}
+    acting.layout = Layout()
+    TWOBONE_OT_bake_all.draw(acting, context)
+    assert bpy.ops.twobone.switch(**acting.layout.values("twobone.switch")) == {"FINISHED"}
+    assert bpy.ops.twobone.bake_all(scope="ACTIVE") == {"FINISHED"}

@@ -5,6 +5,7 @@ import pytest
 
 from tests.interface.acting import joints_world
 from tests.tasks.scenes import LEG, add_empty, build_armature
+from twobone_addon.interface import watching
 from twobone_addon.interface.live import following
 from twobone_addon.interface.overlay import data as overlay_data
 from twobone_addon.scene.keys.reading import is_animated
@@ -26,7 +27,8 @@ def leg(empty_file):
     chain.name, chain.upper, chain.lower, chain.plane, chain.target = "Leg", "upper", "lower", "YZ", target
     yield rig
     following.stop_all()
-    overlay_data.unregister()
+    overlay_data.forget()
+    watching.unregister()
 
 
 def stash(rig):

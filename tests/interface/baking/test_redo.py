@@ -6,11 +6,12 @@ import pytest
 
 from tests.interface.acting import joints_world
 from tests.tasks.scenes import LEG, add_empty, build_armature
+from twobone_addon.interface import watching
 from twobone_addon.interface.live.following import stop_all
 from twobone_addon.interface.overlay import data as overlay_data
 from twobone_addon.interface.stored.storing import keyed_settings
 from twobone_addon.settings import OPTIONS
-from twobone_addon.settings.options import Kind
+from twobone_addon.settings.options import OptionKind
 
 
 def leg():
@@ -30,7 +31,7 @@ def baked_again(rig, operator="bake", **changes):
     shown |= {
         option.name: getattr(shown[option.name], "name", "")
         for option in OPTIONS
-        if option.kind is Kind.OBJECT and option.name in shown
+        if option.kind is OptionKind.OBJECT and option.name in shown
     }
     getattr(bpy.ops.twobone, operator)(**{**shown, "armature": rig.name, "stored": chain.name, **changes})
     return chain
@@ -49,7 +50,8 @@ def test_what_is_changed_in_the_redo_panel_goes_back_to_the_chain_and_the_overla
     before = joints_world(rig, "upper", "lower")
     bpy.ops.twobone.bake()
     assert np.allclose(joints_world(rig, "upper", "lower"), before, atol=1e-6), "the next bake takes it back"
-    overlay_data.unregister()
+    overlay_data.forget()
+    watching.unregister()
 
 
 @pytest.mark.parametrize("changes", [{"step": 2.0}, {"plane": "XZ", "bend": "NEGATIVE"}, {"frame_range": "PREVIEW"}], ids=str)
@@ -123,7 +125,8 @@ def test_live_overlay_and_bake_show_one_solution(empty_file, plane, bend):
     baked = joints_world(rig, "upper", "lower")
     bpy.context.view_layer.update()
     afterwards = overlay_data.update(bpy.context, rig).picture.joints
-    overlay_data.unregister()
+    overlay_data.forget()
+    watching.unregister()
     for name, joints in {
         "overlay": foreseen,
         "live": lived,

@@ -10,6 +10,7 @@ from tests.examples.recipe_scene import Walk, make_hero
 from tests.interface.acting import joints_world
 from tests.interface.recording import drawn
 from tests.tasks.scenes import LEG, BoneShape, add_empty, bent, build_armature
+from twobone_addon.interface import watching
 from twobone_addon.interface.overlay import data as overlay_data
 from twobone_addon.interface.sidebar import setting_panels
 from twobone_addon.interface.sidebar.panels import TWOBONE_PT_chains
@@ -76,13 +77,14 @@ def with_foot(empty_file):
         return rig
 
     yield made
-    overlay_data.unregister()
+    overlay_data.forget()
+    watching.unregister()
 
 
 @pytest.mark.parametrize("ahead", [-1.0, 1.0])
 def test_flip_says_where_the_knee_goes_and_goes_there_whichever_way_the_character_looks(with_foot, ahead):
     leg = with_foot((0.1, 0.3 + 0.3 * ahead, -0.8))
-    sides = {"Flip Bend: Forward": ahead, "Flip Bend: Backward": -ahead}
+    sides = {"Bend Forward Instead": ahead, "Bend Backward Instead": -ahead}
     for _ in range(2):
         wanted = sides[flip_text()]
         bpy.ops.twobone.flip()
@@ -98,7 +100,7 @@ def test_a_character_that_has_turned_on_its_hips_looks_the_other_way(with_foot):
     bpy.context.view_layer.update()
     root, knee, tip = overlay_data.update(bpy.context, leg).picture.joints
     is_forward = (knee - (root + tip) / 2)[1] > 0
-    assert flip_text() == ("Flip Bend: Backward" if is_forward else "Flip Bend: Forward")
+    assert flip_text() == ("Bend Backward Instead" if is_forward else "Bend Forward Instead")
 
 
 def test_flip_names_the_sides_of_a_person_that_walks_along_y(empty_file):
@@ -111,19 +113,21 @@ def test_flip_names_the_sides_of_a_person_that_walks_along_y(empty_file):
     bpy.context.view_layer.update()
     root, knee, tip = overlay_data.update(bpy.context, hero).picture.joints
     assert (knee - (root + tip) / 2)[1] > 0
-    assert flip_text() == "Flip Bend: Backward"
-    overlay_data.unregister()
+    assert flip_text() == "Bend Backward Instead"
+    overlay_data.forget()
+    watching.unregister()
 
 
 def test_without_overlay_or_foot_flip_names_the_sign(leg):
     overlay_data.forget()
     overlay_data.update(bpy.context, leg)
-    assert flip_text() == "Flip Bend: Negative", "nothing tells where a leg without a foot looks"
+    assert flip_text() == "Bend Negative Instead", "nothing tells where a leg without a foot looks"
     leg.twobone.show_overlay = False
-    assert flip_text() == "Flip Bend: Negative"
+    assert flip_text() == "Bend Negative Instead"
     leg.twobone.chains[0].bend = "KEEP"
     assert not bpy.ops.twobone.flip.poll()
-    overlay_data.unregister()
+    overlay_data.forget()
+    watching.unregister()
 
 
 def test_flip_keys_a_keyed_side_with_auto_keying(leg):

@@ -9,7 +9,7 @@ from mathutils import Vector
 
 from tests.interface.acting import select_bones
 from tests.tasks.rigs.person import person
-from tests.tasks.scenes import BoneShape, build_armature
+from tests.tasks.scenes import BoneShape, add_empty, build_armature
 
 
 def report():
@@ -72,7 +72,7 @@ def test_targets_are_at_the_tips_and_nothing_moves(empty_file):
 def test_a_target_that_is_there_stays(empty_file):
     rig = person()
     bpy.ops.twobone.find_limbs()
-    own = bpy.data.objects.new("Own", None)
+    own = add_empty("Own")
     rig.twobone.chains["Left Leg"].target = own
     bpy.ops.twobone.find_limbs(targets=True)
     assert rig.twobone.chains["Left Leg"].target == own
@@ -114,7 +114,7 @@ def test_another_armature_by_its_name_and_one_that_is_not_there(empty_file):
 
 
 def test_the_sentence_says_what_was_added_and_what_was_left_out(empty_file):
-    from twobone_addon.tasks.find_limbs.limbs_report import LeftOutLimb, LimbReport, LimbsReport, said_left_out, said_named
+    from twobone_addon.tasks.find_limbs.finding import LeftOutLimb, LimbReport, LimbsReport, said_left_out, said_named
 
     limbs = [
         LimbReport("LEG", "LEFT", "a", "b", "c", "HEAD", "", name, added, "", None, "")

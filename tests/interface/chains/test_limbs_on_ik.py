@@ -81,7 +81,7 @@ def test_a_limb_without_ik_is_not_offered_any(empty_file):
 def test_the_menu_has_both_ways_and_the_redo_panel_shows_which_it_was(empty_file):
     menu = drawn(TWOBONE_MT_pose)
     entries = [named.get("text") for name, given, named in menu.calls if name == "operator" and given == ("twobone.switch",)]
-    assert entries == ["Switch to FK", "Switch to IK", "Switch All to FK", "Switch All to IK"]
+    assert entries == ["Switch to FK", "Switch to IK", "Switch All Limbs to FK", "Switch All Limbs to IK"]
     for to, shown in (("FK", ["to", "motion", "frame_range"]), ("IK", ["to", "frame_range"])):
         layout, known = Layout(), bpy.ops.twobone.switch.get_rna_type()
         chosen = {"to": to, "motion": "AUTO", "armature": "", "frame_range": "SCENE"}

@@ -7,9 +7,11 @@ import pytest
 
 from tests.interface.recording import drawn
 from tests.tasks.scenes import LEG, add_empty, build_armature
-from twobone_addon.interface.sidebar import remembering
+from twobone_addon.interface import watching
 from twobone_addon.interface.sidebar.panels import TWOBONE_PT_chains
 from twobone_addon.interface.sidebar.result_panel import TWOBONE_PT_result
+from twobone_addon.pipeline.report import freshness
+from twobone_addon.scene.visible import visible_bone
 
 
 @pytest.fixture
@@ -22,8 +24,8 @@ def looks(empty_file, monkeypatch):
     bpy.ops.twobone.bake()
     assert json.loads(chain.report)["fingerprint"]
     counts = {"shown_bone": 0, "chain_digest": 0}
-    for name in counts:
-        monkeypatch.setattr(remembering, name, counting(counts, name))
+    for module, name in ((visible_bone, "shown_bone"), (freshness, "chain_digest")):
+        monkeypatch.setattr(module, name, counting(counts, module, name))
 
     def draw():
         for name in counts:
@@ -32,13 +34,13 @@ def looks(empty_file, monkeypatch):
         drawn(TWOBONE_PT_result)
         return counts["shown_bone"], counts["chain_digest"]
 
-    remembering.unregister()
+    watching.unregister()
     draw()
     return draw
 
 
-def counting(counts, name):
-    found = getattr(remembering, name)
+def counting(counts, module, name):
+    found = getattr(module, name)
 
     def look(*given):
         counts[name] += 1
@@ -62,25 +64,25 @@ def test_after_a_change_it_looks_once(looks):
 
 
 def test_in_a_window_panels_are_drawn_at_once_and_it_looks_a_little_later(looks, monkeypatch):
-    monkeypatch.setattr(remembering, "timers_run", lambda: True)
+    monkeypatch.setattr(watching, "timers_run", lambda: True)
     change()
     assert looks() == (0, 0)
-    assert bpy.app.timers.is_registered(remembering.catch_up)
+    assert bpy.app.timers.is_registered(watching.catch_up)
     seen = []
-    monkeypatch.setattr(remembering, "shown_bone", lambda *given: seen.append(given))
-    assert remembering.catch_up() is None
+    monkeypatch.setattr(visible_bone, "shown_bone", lambda *given: seen.append(given))
+    assert watching.catch_up() is None
     assert len(seen) == 1
     assert looks() == (0, 0)
-    remembering.unregister()
-    assert not bpy.app.timers.is_registered(remembering.catch_up)
+    watching.unregister()
+    assert not bpy.app.timers.is_registered(watching.catch_up)
 
 
 def test_what_is_gone_by_then_is_not_remembered(looks, monkeypatch):
-    monkeypatch.setattr(remembering, "timers_run", lambda: True)
+    monkeypatch.setattr(watching, "timers_run", lambda: True)
     change()
     looks()
     bpy.data.objects.remove(bpy.data.objects["Rig"])
-    assert remembering.catch_up() is None
+    assert watching.catch_up() is None
 
 
 def test_another_frame_does_not_change_the_animation(looks):
@@ -90,14 +92,14 @@ def test_another_frame_does_not_change_the_animation(looks):
 
 def test_while_something_is_moved_or_played_panels_show_what_they_knew(looks, monkeypatch):
     with monkeypatch.context() as meanwhile:
-        meanwhile.setattr(remembering, "is_busy", lambda _manager: True)
+        meanwhile.setattr(watching, "is_busy", lambda _manager: True)
         change()
         assert looks() == (0, 0)
     assert looks() == (1, 1)
 
 
 def test_another_file_is_looked_at_even_then(looks, monkeypatch, tmp_path):
-    monkeypatch.setattr(remembering, "is_busy", lambda _manager: True)
+    monkeypatch.setattr(watching, "is_busy", lambda _manager: True)
     path = str(tmp_path / "leg.blend")
     bpy.ops.wm.save_as_mainfile(filepath=path)
     bpy.ops.wm.open_mainfile(filepath=path)

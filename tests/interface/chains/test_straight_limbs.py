@@ -7,6 +7,7 @@ from mathutils import Matrix
 
 from tests.interface.acting import joints_world
 from tests.tasks.scenes import BoneShape, add_empty, build_armature, set_range
+from twobone_addon.interface import watching
 from twobone_addon.interface.live import following
 from twobone_addon.interface.overlay import data as overlay_data
 from twobone_addon.scene.versions import curve_bag
@@ -34,7 +35,8 @@ def leg(empty_file):
     bpy.context.view_layer.update()
     yield rig
     following.stop_all()
-    overlay_data.unregister()
+    overlay_data.forget()
+    watching.unregister()
 
 
 def knee(rig):
@@ -61,7 +63,6 @@ def test_live_takes_the_plane_of_the_frames_around(leg):
 
 def test_the_overlay_shows_the_plane_of_the_frames_around(leg):
     overlay_data.update(bpy.context, leg)
-    overlay_data.make_path()
     shown = overlay_data.update(bpy.context, leg).picture.joints[1]
     assert np.linalg.norm(shown - baked_knee(leg)) < 1e-4
 

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from tests.tasks.find_contacts.walker import make_walker
+from twobone_addon.interface import watching
 from twobone_addon.interface.overlay import footprints
 from twobone_addon.interface.overlay.lines import Palette
-from twobone_addon.tasks.find_contacts.pictures import FootPicture, Footprint
+from twobone_addon.tasks.find_contacts.judge import FootPicture, Footprint
 
 PALETTE = Palette(*((number / 20, 0.5, 0.25, 1.0) for number in range(len(fields(Palette)))))
 
@@ -17,22 +18,19 @@ PALETTE = Palette(*((number / 20, 0.5, 0.25, 1.0) for number in range(len(fields
 @pytest.fixture
 def walker(empty_file):
     rig, feet = make_walker(rate=30)
-    footprints.forget()
     yield rig, feet
-    footprints.forget()
+    watching.unregister()
 
 
 def shown(rig):
     """What is shown after a pause."""
-    footprints.update(rig)
-    if bpy.app.timers.is_registered(footprints.make_pictures):
-        footprints.make_pictures()
-        bpy.app.timers.unregister(footprints.make_pictures)
-    return footprints.shown
+    footprints.feet_of(rig)
+    watching.catch_up()
+    return footprints.feet_of(rig)
 
 
 def test_without_contacts_nothing_is_shown(walker):
-    assert shown(walker[0]).pictures == []
+    assert shown(walker[0]) == []
     assert not len(footprints.foot_lines([], PALETTE).points)
 
 
@@ -40,24 +38,24 @@ def test_footprints_are_where_the_feet_stand_with_their_frames(walker):
     rig, feet = walker
     bpy.ops.twobone.find_contacts()
     found = shown(rig)
-    assert len(found.pictures) == 2
-    for side, picture in enumerate(found.pictures):
+    assert len(found) == 2
+    for side, picture in enumerate(found):
         assert picture.ways == pytest.approx(feet.points[side], abs=1e-4)
         for place in picture.prints:
             middle = int((place.first + place.last) / 2) - 1
             flat = feet.points[side, :, middle]
             assert place.ends == pytest.approx(flat, abs=0.05)
-    labels = footprints.foot_labels(found.pictures, 1.0)
-    states = found.pictures[0].states
+    labels = footprints.foot_labels(found, 1.0)
+    states = found[0].states
     first = int(np.flatnonzero(states == 0)[0])
     assert labels[0][1] in {f"1\u2013{first}", "1"} or states[0] == 0
-    assert len(labels) == sum(len(picture.prints) for picture in found.pictures)
+    assert len(labels) == sum(len(picture.prints) for picture in found)
 
 
 def test_ways_have_the_colour_of_the_contact(walker):
     rig, _ = walker
     bpy.ops.twobone.find_contacts()
-    lines = footprints.foot_lines(shown(rig).pictures, PALETTE)
+    lines = footprints.foot_lines(shown(rig), PALETTE)
     colors = {tuple(np.round(color, 6)) for color in lines.colors}
     for color in (PALETTE.too_near, PALETTE.soft, PALETTE.reached, PALETTE.chosen):
         assert tuple(np.round(color, 6)) in colors
@@ -81,15 +79,14 @@ def distance_to_segment(point, ends):
 def test_edited_keys_change_what_is_shown(walker):
     rig, _ = walker
     bpy.ops.twobone.find_contacts()
-    before = shown(rig).version
-    assert shown(rig).version == before
+    before = shown(rig)
+    assert shown(rig) is before
     for curve in curves_of_contacts(rig):
         for key in curve.keyframe_points:
             key.co_ui[1] = 0.0
         curve.update()
-    footprints.shown.is_old = True  # what Blender's own notice of a changed action does in a window
-    assert shown(rig).version > before
-    assert not any(picture.prints for picture in footprints.shown.pictures)
+    footprints.feet.doubt()  # what Blender's own notice of a changed action does in a window
+    assert not any(picture.prints for picture in shown(rig))
 
 
 def curves_of_contacts(rig):
@@ -101,10 +98,11 @@ def curves_of_contacts(rig):
 def test_a_changed_action_is_noticed(walker):
     rig, _ = walker
     bpy.ops.twobone.find_contacts()
-    assert not shown(rig).is_old
+    shown(rig)
+    assert footprints.feet.is_current(rig.name)
     rig.pose.bones["hips"].keyframe_insert("location", frame=3)
     bpy.context.view_layer.update()
-    assert footprints.shown.is_old
+    assert not footprints.feet.is_current(rig.name)
 
 
 def listening():
@@ -113,13 +111,13 @@ def listening():
 
 def test_afterwards_nobody_listens(walker):
     rig, _ = walker
-    footprints.forget()
+    watching.unregister()
     before = listening()
-    footprints.update(rig)
+    footprints.feet_of(rig)
     assert listening() != before
-    footprints.forget()
+    watching.unregister()
     assert listening() == before
-    assert not bpy.app.timers.is_registered(footprints.make_pictures)
+    assert not bpy.app.timers.is_registered(watching.catch_up)
 
 
 def test_of_a_long_take_only_the_steps_around_the_present_frame_are_shown():

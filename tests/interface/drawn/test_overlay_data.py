@@ -8,9 +8,10 @@ import pytest
 
 from tests.interface.acting import joints_world
 from tests.tasks.scenes import LEG, add_empty, bent, build_armature, key_places
+from twobone_addon.interface import watching
 from twobone_addon.interface.overlay import data as overlay_data
 from twobone_addon.interface.overlay import drawing as overlay_drawing
-from twobone_addon.interface.overlay import footprints
+from twobone_addon.interface.overlay import showing as overlay_showing
 from twobone_addon.interface.overlay.drawing import THIN, WIDE, chain_lines, theme_palette, way_lines
 
 ALL = (True, True, True)
@@ -26,8 +27,8 @@ def leg(empty_file):
     bpy.context.scene.frame_set(1)
     overlay_data.forget()
     yield rig
-    overlay_data.unregister()
-    footprints.forget()
+    overlay_data.forget()
+    watching.unregister()
 
 
 def update(rig):
@@ -65,7 +66,6 @@ def test_live_from_a_straight_leg_on_is_shown_on_the_side_to_which_it_bends(leg,
     bpy.ops.twobone.live(state="ON")
     try:
         update(knee)
-        overlay_data.make_path()
         update(knee)
         bpy.context.scene.frame_set(5)
         assert np.allclose(update(knee).picture.joints, joints_world(knee, "upper", "lower"), atol=1e-4)
@@ -94,40 +94,42 @@ def test_the_picture_is_made_anew_when_something_changes(leg, change):
     assert update(leg).picture_version > version
 
 
-def test_paths_are_made_in_a_pause_and_again_after_keys_have_changed(leg):
-    shown = update(leg)
-    assert shown.path is None
-    assert bpy.app.timers.is_registered(overlay_data.make_path)
-    assert overlay_data.make_path() is None
-    assert len(shown.path.targets) == 6
-    version = shown.path_version
-    assert overlay_data.make_path() is None
-    assert shown.path_version == version
+def test_paths_are_made_in_a_pause_and_again_after_keys_have_changed(leg, monkeypatch):
+    monkeypatch.setattr(watching, "timers_run", lambda: True)
+    assert update(leg).path is None
+    assert bpy.app.timers.is_registered(watching.catch_up)
+    assert watching.catch_up() is None
+    path = update(leg).path
+    assert len(path.targets) == 6
+    assert watching.catch_up() is None
+    assert update(leg).path is path
     leg.twobone.chains[0].target.location.y = 0.7
     bpy.context.view_layer.update()
-    overlay_data.make_path()
-    assert shown.path_version == version + 1
+    assert update(leg).path is path
+    watching.catch_up()
+    assert update(leg).path is not path
 
 
 def test_while_somebody_is_busy_paths_wait(leg, monkeypatch):
-    shown = update(leg)
-    monkeypatch.setattr(overlay_data, "is_busy", lambda _: True)
-    assert overlay_data.make_path() == overlay_data.PAUSE_IN_SECONDS
-    assert shown.path is None
+    monkeypatch.setattr(watching, "timers_run", lambda: True)
+    update(leg)
+    monkeypatch.setattr(watching, "is_busy", lambda _: True)
+    assert watching.catch_up() == watching.PAUSE_IN_SECONDS
+    assert update(leg).path is None
 
 
 def test_where_time_has_passed_the_picture_is_the_one_of_that_frame(leg):
     update(leg)
-    overlay_data.make_path()
     for frame in (4, 2):
         bpy.context.scene.frame_set(frame)
         assert np.allclose(tip_of(leg)[2], 0.1 * (frame - 1), atol=1e-5)
 
 
-def test_a_kept_offset_is_shown_after_the_walk_that_finds_it(leg):
+def test_a_kept_offset_is_shown_after_the_walk_that_finds_it(leg, monkeypatch):
+    monkeypatch.setattr(watching, "timers_run", lambda: True)
     leg.twobone.chains[0].target_offset = "KEEP"
     assert update(leg).picture is None
-    overlay_data.make_path()
+    watching.catch_up()
     assert update(leg).picture is not None
 
 
@@ -145,15 +147,15 @@ def test_where_a_bake_would_refuse_nothing_is_shown(leg, broken):
         leg.twobone.chains.clear()
     shown = update(leg)
     assert shown.picture is None
-    overlay_data.make_path()
     assert overlay_data.shown.path is None
 
 
 def test_afterwards_nobody_listens_and_no_timer_runs(leg):
     update(leg)
-    overlay_data.unregister()
-    assert not bpy.app.timers.is_registered(overlay_data.make_path)
-    assert not [each for each in bpy.app.handlers.depsgraph_update_post if each.__module__ == overlay_data.__name__]
+    overlay_data.forget()
+    watching.unregister()
+    assert not bpy.app.timers.is_registered(watching.catch_up)
+    assert not [each for each in bpy.app.handlers.depsgraph_update_post if each.__module__ == watching.__name__]
     assert overlay_data.shown.picture is None
 
 
@@ -161,7 +163,6 @@ def test_afterwards_nobody_listens_and_no_timer_runs(leg):
 def test_lines_are_there_for_what_is_switched_on_in_the_themes_colours(leg, plane):
     leg.twobone.chains[0].plane = plane
     shown = update(leg)
-    overlay_data.make_path()
     palette = theme_palette(bpy.context.preferences.themes[0], plane)
     counts = [
         {width: len(lines.points) for width, lines in chain_lines(shown, switches, palette).items()}
@@ -206,11 +207,12 @@ def test_drawing_leaves_the_gpus_state_as_it_was(leg, monkeypatch, in_front):
         mode="OBJECT", scene=bpy.context.scene, view_layer=bpy.context.view_layer, preferences=bpy.context.preferences,
         space_data=SimpleNamespace(overlay=SimpleNamespace(show_overlays=True)), region=SimpleNamespace(width=300, height=200),
     )  # fmt: skip
-    monkeypatch.setattr(overlay_drawing, "bpy", SimpleNamespace(context=context))
-    monkeypatch.setattr(overlay_drawing, "_is_wanted", lambda *_: True)
-    overlay_drawing.draw()
-    overlay_data.make_path()
-    overlay_drawing.draw()
+    monkeypatch.setattr(overlay_showing, "bpy", SimpleNamespace(context=context))
+    monkeypatch.setattr(overlay_showing, "_is_wanted", lambda *_: True)
+    monkeypatch.setattr(watching, "timers_run", lambda: True)
+    overlay_showing.draw()
+    watching.catch_up()
+    overlay_showing.draw()
     assert len(gpu.drawn) == 2 + 3
     assert gpu.values == {"depth_test": "LESS", "blend": "NONE"}
     overlay_drawing.chain_part.made_from = overlay_drawing.path_part.made_from = ()
@@ -218,7 +220,7 @@ def test_drawing_leaves_the_gpus_state_as_it_was(leg, monkeypatch, in_front):
 
 
 def test_without_a_viewport_nothing_is_drawn(leg):
-    overlay_drawing.draw()
+    overlay_showing.draw()
     assert overlay_data.shown.picture is None
 
 
@@ -230,4 +232,3 @@ def test_a_limb_without_keys_follows_its_target_after_a_look_at_all_frames(leg):
     for place in ((0.1, 0.4, 0.4), (0.1, -0.3, 0.5)):
         chain.target.location = place
         assert np.allclose(tip_of(leg), place, atol=1e-5)
-        overlay_data.make_path()

@@ -23,7 +23,7 @@ from twobone_addon.interface.overlay.lines import (
     reach_lines,
     solution_lines,
 )
-from twobone_addon.pipeline.plan.completing import stored_settings
+from twobone_addon.pipeline.plan.stored import stored_settings
 from twobone_addon.pipeline.pose.pictures import ASIDE, SOFT, PathPicture, chain_picture, limit_bounds, path_picture
 from twobone_addon.pipeline.pose.present import present_plan
 
@@ -166,11 +166,11 @@ def test_the_walk_over_time_has_the_chain_of_every_frame_as_the_frame_itself_sho
 
 def test_a_parents_pose_that_nobody_keyed_makes_the_paths_old(leg):
     overlay_data.update(bpy.context, leg)
-    overlay_data.make_path()
-    assert not overlay_data.shown.path_is_old
+    settings = overlay_data.shown.settings
+    assert overlay_data.paths.is_current(settings)
     leg.pose.bones["parent"].rotation_quaternion = (0.9, 0.3, 0, 0)
     bpy.context.view_layer.update()
-    assert overlay_data.shown.path_is_old
+    assert not overlay_data.paths.is_current(settings)
 
 
 def test_the_ring_is_faint_unless_the_target_is_near_it_or_missed(leg):

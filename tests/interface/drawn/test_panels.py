@@ -1,6 +1,8 @@
 """What the sidebar and the menus show, state by state; every property, button and icon in them exists."""
 
 import json
+import re
+import unicodedata
 from types import SimpleNamespace
 
 import bpy
@@ -12,11 +14,11 @@ from tests.tasks.rigs.legs_with_ik import add_ik
 from tests.tasks.rigs.switched_leg import switched_leg
 from tests.tasks.rigs.walker import Walk, build_walker
 from tests.tasks.scenes import LEG, BoneShape, add_empty, build_armature
+from twobone_addon.interface.drawn_text import wrapped
 from twobone_addon.interface.live import following as live
 from twobone_addon.interface.live.following import reasons
 from twobone_addon.interface.operators.bake import TWOBONE_OT_bake
 from twobone_addon.interface.operators.of_tasks import TWOBONE_OT_plant
-from twobone_addon.interface.rows import wrapped
 from twobone_addon.interface.sidebar import menus, nudge_panel, panels, result_panel, setting_panels
 from twobone_addon.interface.sidebar.panels import TWOBONE_PT_chains
 from twobone_addon.said import Sentence
@@ -57,11 +59,12 @@ def test_in_edit_mode_it_says_which_mode_to_use(leg):
     assert not setting_panels.TWOBONE_PT_chain.poll(sidebar(mode="EDIT_ARMATURE"))
 
 
-def test_without_a_chain_there_is_a_target_to_add_or_ik_to_convert(empty_file):
+def test_without_a_chain_there_are_limbs_to_set_up_a_target_to_add_and_what_works_on_the_whole_character(empty_file):
     build_armature(LEG)
     shown = drawn(TWOBONE_PT_chains)
     assert "Select a bone of the limb" in shown.texts()
-    assert shown.buttons()[-2:] == ["twobone.add_target", "twobone.convert_ik"]
+    assert shown.values("twobone.find_limbs") == {"targets": True}
+    assert shown.buttons()[-3:] == ["twobone.add_target", "twobone.convert_ik", "twobone.plant"]
     assert not setting_panels.TWOBONE_PT_chain.poll(sidebar())
     assert drawn(TWOBONE_PT_chains, method="draw_header_preset").calls == []
 
@@ -79,12 +82,48 @@ def test_a_bone_is_asked_for_until_one_is_selected(empty_file):
 
 def test_a_chain_has_its_target_and_bake(leg):
     shown = drawn(TWOBONE_PT_chains)
-    assert "twobone.bake" in shown.buttons()
-    assert "twobone.bake_all" not in shown.buttons()
+    assert {"twobone.bake", "twobone.bake_all"} <= set(shown.buttons())
     assert "target" in shown.properties()
     assert "twobone.add_target" not in shown.buttons()
     leg.twobone.chains[0].target = None
     assert "twobone.add_target" in drawn(TWOBONE_PT_chains).buttons()
+
+
+def test_a_deleted_target_leaves_its_field_and_the_panel_says_so_with_the_remedy(leg):
+    chain = leg.twobone.chains[0]
+    other = leg.twobone.chains.add()
+    other.target, chain.pole = add_empty("Kept"), add_empty("Pole")
+    bpy.context.view_layer.update()
+    for name in ("Target", "Pole"):
+        bpy.data.scenes[0].collection.objects.unlink(bpy.data.objects[name])
+    bpy.context.view_layer.update()
+    assert (chain.target, chain.pole, chain.lost_target) == (None, None, "Target")
+    assert other.target == bpy.data.objects["Kept"]
+    shown = drawn(TWOBONE_PT_chains)
+    assert 'Target "Target" was deleted' in " ".join(shown.texts())
+    labelled = [given for name, given, named in shown.calls if name == "operator" and named.get("text") != ""]
+    assert ("twobone.add_target",) in labelled
+    assert bpy.ops.twobone.add_target(stored="Leg") == {"FINISHED"}
+    bpy.context.view_layer.update()
+    assert chain.target is not None
+    assert "was deleted" not in " ".join(drawn(TWOBONE_PT_chains).texts())
+
+
+def test_after_set_up_limbs_one_line_says_what_comes_next_until_it_is_done(empty_file):
+    rig, _ = build_walker(Walk())
+    rig.twobone.chains.clear()
+    bpy.context.view_layer.objects.active = rig
+    assert bpy.ops.twobone.find_limbs() == {"FINISHED"}
+    shown = drawn(TWOBONE_PT_chains)
+    assert "Next: Set Up Limbs adds targets to bake; Plant Feet needs none" in " ".join(shown.texts())
+    assert bpy.ops.twobone.find_limbs(**shown.values("twobone.find_limbs")) == {"FINISHED"}
+    assert all(chain.target.animation_data is not None for chain in rig.twobone.chains)
+    said = " ".join(drawn(TWOBONE_PT_chains).texts())
+    assert "press Bake All" in said
+    assert bpy.ops.twobone.bake_all(scope="ACTIVE") == {"FINISHED"}
+    report = json.loads(bpy.context.window_manager.twobone_report)
+    assert max(chain["max_error"] for chain in report["chains"]) < 1e-4
+    assert "Next:" not in " ".join(drawn(TWOBONE_PT_chains).texts())
 
 
 def test_several_chains_can_be_moved_and_baked_together(leg):
@@ -251,45 +290,70 @@ def test_before_a_bake_a_visible_limb_that_does_not_follow_is_named_with_the_swi
     assert "twobone.switch" not in drawn(TWOBONE_PT_chains).buttons()
 
 
-def test_a_limb_on_its_own_ik_constraint_is_offered_its_conversion(leg):
+def test_a_limb_on_its_own_ik_constraint_is_offered_the_switch(leg):
     add_ik(leg, "lower")
     bpy.context.view_layer.update()
     shown = drawn(TWOBONE_PT_chains)
     assert "lower has an IK constraint" in " ".join(shown.texts())
     assert "does not follow" not in " ".join(shown.texts())
-    assert shown.values("twobone.convert_ik") == {"armature": "Rig", "bone": "lower"}
+    assert shown.values("twobone.switch")["to"] == "FK"
 
 
-def test_buttons_stand_below_the_name_of_what_they_are_about_and_arms_are_not_planted(leg):
+def test_buttons_stand_below_the_name_of_what_they_are_about_and_stay_for_every_chain(leg):
     shown = drawn(TWOBONE_PT_chains)
     assert shown.texts().index("Leg") < shown.texts().index("Rig")
-    assert "twobone.plant" in shown.buttons()
-    leg.twobone.chains[0].limb = "ARM"
-    assert "twobone.plant" not in drawn(TWOBONE_PT_chains).buttons()
-    leg.data.bones["lower"].name, leg.twobone.chains[0].limb = "forearm.L", "NONE"
-    bpy.context.view_layer.update()
-    assert leg.twobone.chains[0].lower == "forearm.L"
-    assert "twobone.plant" not in drawn(TWOBONE_PT_chains).buttons()
+    assert {"twobone.plant", "twobone.bake_all", "twobone.flip"} <= set(shown.buttons())
+    chain = leg.twobone.chains[0]
+    chain.limb, chain.bend = "ARM", "KEEP"
+    assert drawn(TWOBONE_PT_chains).buttons() == shown.buttons()
 
 
 def test_a_number_and_its_unit_stay_on_one_line():
     sentence = "hand on target in all 40 frames (< 0.1 mm); hips moved by up to 7 mm, turned by 13 degrees"
     for characters in range(16, 60):
-        lines = wrapped(sentence, characters)
+        lines = wrapped(sentence, characters, len)
         assert " ".join(lines) == sentence
         for whole in ("40 frames", "(< 0.1 mm)", "7 mm", "13 degrees"):
             assert any(whole in line for line in lines), (whole, lines)
 
 
-def test_planted_feet_leave_the_sentence_and_the_contacts_that_slide_most_first(empty_file):
+def columns(text):
+    """Width in half columns of a terminal, in which a Japanese or Chinese character is as wide as two letters."""
+    return sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in text)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "LeftFootは全250フレームでターゲット上にあります(< 0.1 mm)。",
+        "ターゲット「Target LeftFoot」はどのフレームでも、キーの間でも追従しました。",
+        "LeftFoot 在全部 250 帧中都位于目标上（< 0.1 mm），没有帧超出范围。",  # noqa: RUF001
+        "Chain_with_an_extremely_long_name.001 has no target",
+    ],
+)
+def test_sentences_without_spaces_wrap_as_well_and_no_line_is_wider_than_its_room(sentence):
+    for room in range(16, 60):
+        lines = wrapped(sentence, room, columns)
+        assert max(map(columns, lines)) <= room
+        assert "".join(lines).replace(" ", "") == sentence.replace(" ", "")
+        assert not [line for line in lines[1:] if line[0] in "、。，）」"]  # noqa: RUF001
+        if columns(sentence) > 2 * room and "_" not in sentence:
+            assert len(lines) <= columns(sentence) / room * 1.8 + 1, "lines break too early"
+
+
+def test_planted_feet_leave_the_sentence_and_the_worst_contacts_first(empty_file):
     armature, _ = build_walker(Walk(slide=0.02))
     bpy.context.view_layer.objects.active = armature
     bpy.ops.twobone.plant()
     told = json.loads(bpy.context.window_manager.twobone_report)
     shown = drawn(result_panel.TWOBONE_PT_planting)
     assert " ".join(shown.texts()).startswith(told["sentence"])
-    slides = {(leg["chain"], each["first"]): each["slide_between"] for leg in told["chains"] for each in leg["contacts"]}
-    chain, first = max(slides, key=slides.get)
+    moved = {(leg["chain"], each["first"]): each["moved"] for leg in told["chains"] for each in leg["contacts"]}
+    chain, first = max(moved, key=moved.get)
+    assert max(each["slide_between"] for leg in told["chains"] for each in leg["contacts"]) < 1e-4, "none still slides"
+    slid, now, by = re.search(r"slid (.*?), now (.*?); moved ([\d.<]+ \w+)", " ".join(shown.texts())).groups()
+    assert now == "< 0.1 mm"
+    assert {slid.split()[1], by.split()[1]} <= {"mm", "cm"}
     texts = [named["text"] for name, given, named in shown.calls if given == ("twobone.jump_to_frame",)]
     assert len(texts) == int(told["sentence"].split()[0])
     assert texts[0].startswith(f"{chain}  ")
@@ -328,11 +392,13 @@ def test_the_chains_menu_offers_what_there_is(empty_file):
 BY_BUTTON_ONLY = {
     "twobone.audit_show",
     "twobone.contact_jump",
+    "twobone.contact_tick",
+    "twobone.edit_quietly",
     "twobone.jump_to_frame",
     "twobone.preset_add",
     "twobone.switch_setting",
 }
-"""They are about one row or frame of a result, the presets' own popover, and a box in front of a value."""
+"""They are about one row or frame of a result, the presets' own popover, a box in front of a value, and a step of ours."""
 
 
 @pytest.mark.parametrize("menu", ["VIEW3D_MT_object", "VIEW3D_MT_pose"])
@@ -354,7 +420,8 @@ def test_the_pose_menu_has_our_menu_and_the_manual_leads_to_the_extension(regist
     menus.draw_submenu(SimpleNamespace(layout=layout), None)
     assert ("menu", ("TWOBONE_MT_pose",), {"icon": "CON_KINEMATIC"}) in layout.calls
     address, patterns = menus.manual()
-    assert address.startswith("https://")
+    assert address.startswith("file://")
+    assert address.endswith("help.html")
     assert all(pattern.startswith("bpy.") for pattern, _ in patterns)
 
 
@@ -396,3 +463,36 @@ def test_all_of_one_action_say_what_the_action_says(empty_file):
         bpy.ops.twobone.plant(actions=actions)
         said[actions] = json.loads(bpy.context.window_manager.twobone_report)["sentence"]
     assert said["ALL"] == f"{bpy.data.objects['Walker'].animation_data.action.name}: {said['ACTIVE']}"
+
+
+def test_found_contacts_are_listed_before_planting_and_one_taken_off_is_not_planted(empty_file):
+    """Those that planting moves farthest come first. The oracle is what Plant Feet reports, and that the feet stay there."""
+    armature, _ = build_walker(Walk(slide=0.02))
+    bpy.context.view_layer.objects.active = armature
+    bpy.ops.twobone.find_contacts()
+    told = json.loads(bpy.context.window_manager.twobone_report)
+    shown = drawn(setting_panels.TWOBONE_PT_contacts)
+    rows = [named["text"] for name, given, named in shown.calls if given == ("twobone.jump_to_frame",)]
+    farthest = max((max(leg["moved"]), leg["chain"]) for leg in told["chains"])
+    assert rows[0].startswith(f"{farthest[1]}  ")
+    said = re.findall(r"slides (\S+) (\w+); planting moves it (\S+) (\w+); (\d+) % sure", " ".join(shown.texts()))
+    assert len(said) == len(rows) > 2
+    millimetres = [float(by) * {"mm": 1, "cm": 10}[unit] for _, _, by, unit, _ in said]
+    assert millimetres == sorted(millimetres, reverse=True)
+    assert millimetres[0] == pytest.approx(1000 * farthest[0], rel=0.06)
+    ticks = [given[0].values for name, given, _ in shown.calls if name == "pressed" and given[0].idname == "twobone.contact_tick"]
+    off = ticks[1]
+    assert bpy.ops.twobone.contact_tick(**off) == {"FINISHED"}
+    again = drawn(setting_panels.TWOBONE_PT_contacts)
+    boxes = [named["icon"] for name, given, named in again.calls if given == ("twobone.contact_tick",)]
+    assert boxes == ["CHECKBOX_HLT", "CHECKBOX_DEHLT", *["CHECKBOX_HLT"] * (len(rows) - 2)]
+
+    def planted():
+        bpy.ops.twobone.plant()
+        legs = json.loads(bpy.context.window_manager.twobone_report)["chains"]
+        leg = next(leg for leg in legs if leg["chain"] == off["chain"])
+        return [each for each in leg["contacts"] if each["first"] <= off["last"] and each["last"] >= off["first"]]
+
+    assert not planted()
+    assert bpy.ops.twobone.contact_tick(**{**off, "stands": True}) == {"FINISHED"}
+    assert [planted()[0]["first"], planted()[-1]["last"]] == [off["first"], off["last"]]

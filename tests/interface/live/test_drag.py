@@ -34,6 +34,11 @@ def viewport(view=None):
     return SimpleNamespace(type="WINDOW", x=CORNER[0], y=CORNER[1], width=SIZE, height=SIZE, data=view or right_view())
 
 
+def sidebar_region():
+    """A sidebar over the right tenth of the viewport."""
+    return SimpleNamespace(type="UI", x=CORNER[0] + SIZE - SIZE // 10, y=CORNER[1], width=SIZE // 10, height=SIZE)
+
+
 CORNER = (70, 30)
 """Where the viewport begins in the window."""
 
@@ -50,7 +55,7 @@ def dragging(leg_in_scene):
     said = []
     operator = Acting(TWOBONE_OT_drag, report=lambda kinds, text: said.append((kinds, text)), said=said)
     context = sidebar(
-        window_manager=Windows(), area=SimpleNamespace(type="VIEW_3D", regions=[SimpleNamespace(type="UI"), viewport()]),
+        window_manager=Windows(), area=SimpleNamespace(type="VIEW_3D", regions=[sidebar_region(), viewport()]),
     )  # fmt: skip
     return operator, context
 
@@ -122,6 +127,17 @@ def test_the_view_can_be_turned_meanwhile_and_the_tip_stays(leg_in_scene, draggi
     assert TWOBONE_OT_drag.modal(*dragging, event(kind, **pixels(0.6, 0.2, **held))) == {"PASS_THROUGH"}
     assert (drag_to(*dragging, -1.0, 1.0)[2] - tip).length < 1e-5
     assert (drag_to(*dragging, -1.1, 1.0)[2] - tip - Vector((0, -0.1, 0))).length < 1e-5
+
+
+def test_a_drag_from_the_button_counts_from_the_first_move_inside_the_viewport(leg_in_scene, dragging):
+    operator, context = dragging
+    before = joints_world(leg_in_scene, "upper", "lower")[2].copy()
+    over_button = pixels(1.9, 1.0)
+    assert TWOBONE_OT_drag.invoke(operator, context, event("LEFTMOUSE", "RELEASE", **over_button)) == {"RUNNING_MODAL"}
+    for y in (1.85, 1.0):
+        assert (drag_to(*dragging, y, 1.0)[2] - before).length < 1e-5, "it jumps on the way from the button"
+    moved = drag_to(*dragging, 0.9, 1.2)[2] - before
+    assert (moved.yz - Vector((-0.1, 0.2))).length < 1e-5
 
 
 def test_in_quad_view_the_viewport_under_the_mouse_counts(leg_in_scene, dragging):

@@ -10,6 +10,7 @@ from tests.interface.live.live_leg import channels, close, go_live, handlers
 from tests.tasks.rigs.tail import TAIL
 from tests.tasks.scenes import add_empty, build_armature
 from twobone_addon.interface.live import following as live
+from twobone_addon.pipeline.pose import present
 
 
 def pose_of_bake(rig):
@@ -249,3 +250,57 @@ def test_an_offset_that_is_to_be_kept_from_now_on_is_the_one_there_is(leg):
     live.look_again()
     chain.target.location = (0.1, 0.4, -0.1)
     assert (offset_seen(leg) - before).length < 1e-5
+
+
+def test_only_the_chain_whose_target_moved_is_solved_and_the_others_stay_as_they_were_left(leg, monkeypatch):
+    second = build_armature(TAIL)
+    chain = second.twobone.chains.add()
+    names = [bone.name for bone in second.pose.bones]
+    chain.name, chain.upper, chain.lower, chain.target, chain.plane = "Tail", names[0], names[1], add_empty(), "YZ"
+    chain.target.location = (0.0, 0.3, 0.4)
+    for rig in (leg, second):
+        bpy.context.view_layer.objects.active = rig
+        go_live()
+    solved, solve = [], present.aimed_poses
+    monkeypatch.setattr(
+        present,
+        "aimed_poses",
+        lambda limbs, *given: solved.extend(limb.plan.names.armature for limb in limbs) or solve(limbs, *given),
+    )
+    bpy.context.view_layer.update()
+    solved.clear()
+    leg.twobone.chains[0].target.location.z += 0.05
+    bpy.context.view_layer.update()
+    assert set(solved) == {leg.name}
+    before = second.pose.bones[names[0]].matrix.copy()
+    second.pose.bones[names[0]].rotation_quaternion = (0.8, 0.6, 0.0, 0.0)
+    bpy.context.view_layer.update()
+    assert second.name in solved
+    assert np.abs(np.array(second.pose.bones[names[0]].matrix) - np.array(before)).max() < 1e-5
+
+
+def test_limbs_that_move_at_once_are_each_posed_as_alone(leg):
+    second = build_armature(TAIL)
+    chain = second.twobone.chains.add()
+    names = [bone.name for bone in second.pose.bones]
+    chain.name, chain.upper, chain.lower, chain.target, chain.plane = "Tail", names[0], names[1], add_empty(), "POSE"
+    chain.target.location = (0.0, 0.3, 0.4)
+    places = leg.twobone.chains[0].target.location, chain.target.location
+    bpy.context.view_layer.objects.active = leg
+    go_live()
+    places[0].z += 0.05
+    bpy.context.view_layer.update()
+    alone = rotations(leg)
+    places[0].z -= 0.05
+    bpy.context.view_layer.update()
+    bpy.context.view_layer.objects.active = second
+    go_live()
+    before = rotations(second)
+    places[0].z, places[1].z = places[0].z + 0.05, places[1].z - 0.02
+    bpy.context.view_layer.update()
+    assert np.abs(rotations(leg) - alone).max() < 1e-6
+    assert np.abs(rotations(second) - before).max() > 1e-3
+
+
+def rotations(armature):
+    return np.array([bone.rotation_quaternion for bone in armature.pose.bones])

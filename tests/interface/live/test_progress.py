@@ -8,7 +8,7 @@ import pytest
 from tests.tasks.checks.file_dump import dump_file
 from tests.tasks.scenes import LEG, add_empty, build_armature
 from twobone_addon.interface.running.progress import Begun
-from twobone_addon.pipeline.plan.completing import stored_settings
+from twobone_addon.pipeline.plan.stored import stored_settings
 from twobone_addon.pipeline.run import run_steps
 from twobone_addon.settings.tasks import BakeAllSettings, ConvertSettings, GiveSettings
 from twobone_addon.tasks.bake.task import BAKE

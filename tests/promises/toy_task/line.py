@@ -1,9 +1,11 @@
 """The one line by which the toy task is a task, for a session of pytest with `-p tests.promises.toy_task.line`."""
 
 from tests.promises.toy_task.task import LIFT
-from twobone_addon.tasks import all_tasks
+from twobone_addon.settings.tasks import TABLES
+from twobone_addon.tasks.all_tasks import PLACES
 
-all_tasks.TASKS = (*all_tasks.TASKS, LIFT)
+TABLES["lift"] = LIFT.table
+PLACES["lift"] = "tests.promises.toy_task.task:LIFT"
 
 
 def pytest_collection_finish():

@@ -8,6 +8,7 @@ from tests.tasks.checks.checking import RIG
 from tests.tasks.checks.file_dump import differences, dump_file
 from tests.tasks.checks.targets import circling_target, curves_of
 from tests.tasks.scenes import bake, build_armature, key_channel, set_range
+from twobone_addon.scene.versions import all_bags
 
 YZ = {"plane": "YZ", "bend": "POSITIVE"}
 MODES = [("BEZIER", "FREE", "BREAKDOWN"), ("ELASTIC", "AUTO", "KEYFRAME"), ("CONSTANT", "VECTOR", "EXTREME")]
@@ -66,6 +67,43 @@ def test_one_bake_or_three_leave_nothing_behind_when_cleared(animated, settings)
     assert differences(before, dump_file()) != []
     assert clear(**settings) == {"FINISHED"}
     assert differences(before, dump_file()) == []
+
+
+@pytest.mark.parametrize("settings", [{}, {"keys": "REDUCE"}, {"destination": "NEW_ACTION"}], ids=str)
+def test_keys_that_other_tools_mark_as_generated_are_the_animators(animated, settings):
+    rig, target = animated
+    for curve in curves_of(rig):
+        for key in curve.keyframe_points:
+            key.type = "GENERATED"
+    before = dump_file()
+    clear(all_frames=True)
+    assert differences(before, dump_file()) == []
+    for _ in range(2):
+        bake(RIG, target=target.name, **YZ, **settings)
+    clear(all_frames=True)
+    assert differences(before, dump_file()) == []
+
+
+def test_a_strip_of_another_tool_by_the_name_of_the_limb_stays(animated):
+    rig, target = animated
+    action, rig.animation_data.action = rig.animation_data.action, None
+    for curve in curves_of_action(action):
+        for key in curve.keyframe_points:
+            key.type = "GENERATED"
+    track = rig.animation_data.nla_tracks.new()
+    track.name = "upper"
+    track.strips.new("upper", -6, action).name = "upper"
+    before = dump_file()
+    clear(destination="NLA")
+    assert differences(before, dump_file()) == []
+    bake(RIG, target=target.name, **YZ, destination="NLA")
+    assert len(rig.animation_data.nla_tracks) == 2
+    clear(destination="NLA")
+    assert differences(before, dump_file()) == []
+
+
+def curves_of_action(action):
+    return [curve for bag in all_bags(action) for curve in bag.fcurves]
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from mathutils import Euler
 
 from tests.tasks.checks.all_keys import all_keys
 from tests.tasks.checks.file_dump import differences, dump_file
-from tests.tasks.scenes import BoneShape, add_empty, build_armature, key_channel, set_range
+from tests.tasks.scenes import BoneShape, add_empty, build_armature, key_channel, sentence_of, set_range
 
 DRAWS = int(os.environ.get("TWOBONE_AGAIN", "10"))
 FIRST, LAST = 1, 17
@@ -169,7 +169,8 @@ def test_again_changes_nothing_and_clear_gives_the_file_back(registered_addon, r
     before = dump_file()
     try:
         bake(**chosen)
-    except RuntimeError:  # such as no keys of the chain to take the frames from
+    except RuntimeError as error:  # such as no keys of the chain to take the frames from
+        sentence_of(error)
         assert differences(before, dump_file()) == []
         return
     keys, seen = all_keys(armature), joints(armature)

@@ -12,8 +12,8 @@ LEFT_OUT = {
 }
 """The window's own state, second ways to the same things, ways back up, and what crashes 4.2 when read."""
 
-DERIVED = {"is_evaluated", "frame_range", "curve_frame_range", "storage_type", "bound_box", "dimensions"}
-"""Follows from other things that are dumped themselves, or from when one looks."""
+DERIVED = {"is_evaluated", "frame_range", "curve_frame_range", "storage_type", "bound_box", "dimensions", "is_library_indirect"}
+"""Follows from other things that are dumped themselves, or from when one looks; Blender decides the last anew at saving."""
 
 OF_A_KEY = (
     *("co", "handle_left", "handle_right", "handle_left_type", "handle_right_type", "interpolation", "easing", "type"),

@@ -21,7 +21,7 @@ INSIDE = np.array([FIRST_IN <= frame <= LAST_IN for frame in AROUND])
 def switch(to, **settings):
     names = {"armature": "Rig", "upper": "upper", "lower": "lower", "tip": "foot"}
     within = {"frame_range": "CUSTOM", "frame_start": FIRST_IN, "frame_end": LAST_IN}
-    assert bpy.ops.twobone.switch(**names, **within, to=to, **settings) == {"FINISHED"}
+    assert bpy.ops.twobone.switch(**{**names, **within, "to": to, **settings}) == {"FINISHED"}
     return json.loads(bpy.context.window_manager.twobone_report)["chains"][0]
 
 
@@ -206,3 +206,92 @@ def test_a_limb_on_ik_already_and_one_without_ik_are_said_and_nothing_changes(em
     with pytest.raises(RuntimeError, match="has no IK constraint over its two bones"):
         bpy.ops.twobone.switch(armature="Rig", upper="lower", lower="foot", to="IK")
     assert differences(before, dump_file()) == []
+
+
+def on_ik(rig):
+    """Let the limb follow its IK control, which moves, while its FK bones have keys of another pose."""
+    for holder in (rig, *rig.pose.bones):
+        for name in list(holder.keys()):
+            if isinstance(holder[name], float):
+                holder[name] = 1.0
+    key_channel(rig.pose.bones["Foot.L"], "location", {FIRST_IN: (0, 0, 0), LAST_IN: (0, 0.05, 0.05)})
+    for name in ("upper", "lower"):
+        key_channel(rig.pose.bones[name], "rotation_quaternion", {FIRST_IN: (1, 0.5, 0, 0), LAST_IN: (1, 0.5, 0, 0)})
+    return rig
+
+
+def twin_of(rig):
+    """A second character with the same bones, and an action of its own."""
+    twin = rig.copy()
+    twin.name, twin.animation_data.action = "Second", rig.animation_data.action.copy()
+    bpy.context.scene.collection.objects.link(twin)
+    for driver in twin.animation_data.drivers:
+        for target in (target for variable in driver.driver.variables for target in variable.targets):
+            target.id = twin
+    for constraint in (constraint for bone in twin.pose.bones for constraint in bone.constraints):
+        for role in ("target", "pole_target"):
+            if getattr(constraint, role, None) == rig:
+                setattr(constraint, role, twin)
+    return twin
+
+
+def bake_leg(**settings):
+    within = {"frame_range": "CUSTOM", "frame_start": FIRST_IN, "frame_end": LAST_IN, **settings}
+    names = {"armature": "Rig", "upper": "upper", "lower": "lower", "tip": "foot", "target": "Goal"}
+    iks = [each for bone in bpy.data.objects["Rig"].pose.bones for each in bone.constraints if each.type == "IK"]
+    for ik in iks:  # Else nobody would see these keys, and the bake is refused.
+        ik.mute = True
+    assert bpy.ops.twobone.bake(**names, **within) == {"FINISHED"}
+    for ik in iks:
+        ik.mute = False
+
+
+@pytest.fixture
+def baked_leg(empty_file):
+    rig = control_rig()
+    drive_by_property(rig)
+    add_empty("Goal").location = (0.1, 0.3, -0.3)
+    return on_ik(rig)
+
+
+def test_a_limb_that_was_just_baked_shows_its_keys_whatever_the_last_report_says(baked_leg):
+    bake_leg()
+    bpy.context.window_manager.twobone_report = ""
+    assert not switch("FK")["baked"]
+
+
+def test_a_bake_of_another_character_is_not_ones_own(baked_leg):
+    twin = twin_of(baked_leg)
+    bake_leg()
+    bpy.context.view_layer.objects.active = twin
+    before = limb_over_time(twin, frames=AROUND)
+    assert switch("FK", armature="Second")["baked"]
+    assert_unmoved(twin, before)
+
+
+def test_a_bake_in_another_action_is_not_this_ones(baked_leg):
+    data, slots = baked_leg.animation_data, hasattr(bpy.types.Action, "slots")
+    other = data.action.copy()
+    bake_leg()
+    data.action = other
+    if slots:
+        data.action_slot = other.slots[0]
+    before = limb_over_time(baked_leg, frames=AROUND)
+    assert switch("FK")["baked"]
+    assert_unmoved(baked_leg, before)
+
+
+def test_a_bake_of_a_part_of_the_range_is_not_all_of_it(baked_leg):
+    bake_leg(frame_start=FIRST_IN + 3)
+    before = limb_over_time(baked_leg, frames=AROUND)
+    assert switch("FK")["baked"]
+    assert_unmoved(baked_leg, before)
+
+
+def test_a_bake_from_before_the_limb_went_to_ik_is_not_the_last_task(baked_leg):
+    bake_leg(influence=0.0)
+    switch("FK")
+    switch("IK")
+    before = limb_over_time(baked_leg, frames=AROUND)
+    assert switch("FK")["baked"]
+    assert_unmoved(baked_leg, before)

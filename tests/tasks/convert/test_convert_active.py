@@ -69,7 +69,7 @@ def test_nothing_is_said_where_the_range_is_meant(leg, is_alone):
 
 def test_the_sentence_counts_the_actions(leg):
     report = convert(actions="ALL")
-    sentence = f"1 chain in 2 actions baked, {report['keys']} keys; all move as on IK (within 0.1 mm)"
+    sentence = f"1 chain in 2 actions baked, {report['keys']} keys; all move as on IK (within 0.1 mm at frames)"
     assert report["sentence"] == sentence
 
 

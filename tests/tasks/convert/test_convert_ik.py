@@ -222,18 +222,6 @@ def test_one_undo_brings_the_constraint_back(ik_leg):
     assert not bpy.data.objects["Rig"].pose.bones["lower"].constraints[0].mute
 
 
-def test_what_other_constraints_make_of_the_keys_is_said(ik_leg):
-    copying = ik_leg.pose.bones["lower"].constraints.new("COPY_ROTATION")
-    copying.target, copying.influence = bpy.data.objects["Pole"], 0.3
-    before = poses(ik_leg)
-    report = convert(ik_leg)
-    moved = np.abs(poses(ik_leg) - before)[..., :3, 3].max()
-    assert moved > 0.05
-    assert report["max_moved"] > moved / 2
-    assert report["statements"][0]["kind"] == "MOVED"
-    assert report["sentence"].startswith("lower moved by up to ")
-
-
 @pytest.mark.parametrize("first, switch_off, is_said", [(5, "MUTE", True), (5, "INFLUENCE", False), (1, "MUTE", False)])
 def test_over_a_part_of_the_range_it_is_said_that_the_rest_has_no_ik_any_more(ik_leg, first, switch_off, is_said):
     part = {"frame_range": "CUSTOM", "frame_start": first, "frame_end": 12 if first > 1 else LAST}

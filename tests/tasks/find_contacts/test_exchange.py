@@ -110,7 +110,7 @@ def test_a_file_that_does_not_fit_is_refused_in_a_sentence_and_nothing_changes(t
     assert not keyed(walker).any()
 
 
-@pytest.mark.parametrize("name, said", [("none.npz", "There is no file"), ("made.txt", "ends in .npz"), ("", "No file is named")])
+@pytest.mark.parametrize("name, said", [("none.npz", "cannot be read"), ("made.txt", "ends in .npz"), ("", "No file is named")])
 def test_a_file_that_is_not_there_is_said(tmp_path, name, said):
     make_walker(rate=30)
     with pytest.raises(RuntimeError, match=said):
@@ -127,6 +127,11 @@ def test_no_file_is_replaced_unless_that_is_asked_for(tmp_path):
     with pytest.raises(RuntimeError, match="already exists"):
         exchange("export", filepath=str(file))
     assert file.read_text() == "mine"
+    with pytest.raises(RuntimeError, match="not a contacts file"):
+        exchange("export", filepath=str(file), overwrite=True)
+    assert file.read_text() == "mine"
+    file.unlink()
+    exchange("export", filepath=str(file))
     exchange("export", filepath=str(file), overwrite=True)
     assert len(json.loads(file.read_text())["foot_contacts"]) == len(FRAMES)
     assert [path.name for path in tmp_path.iterdir()] == ["contacts.json"]

@@ -1,12 +1,13 @@
 """Find Contacts in Blender: keyed on the chains, seen by Blender's own evaluation, and nothing else changed."""
 
+import json
 from itertools import pairwise
 
 import bpy
 import numpy as np
 import pytest
 
-from tests.core.contacts.gait import RUN, WALK, feet_of, on_belt
+from tests.core.contacts.gait import RUN, WALK, feet_of, on_belt, sliding
 from tests.tasks.find_contacts.found import f1, find, frames_of, states_in
 from tests.tasks.find_contacts.walker import evaluated_contact, make_walker
 from twobone_addon.scene.versions import curve_bag
@@ -248,3 +249,14 @@ def test_a_pose_that_is_held_after_the_last_key_and_before_the_first_tells_nothi
         told = [[report["chains"][side][name] for name in ("travel", "confidence")] for report in (alone, held)]
         assert len(told[0][0]) > 3
         assert told[0] == told[1]
+
+
+def test_what_planting_would_move_is_told_before(empty_file):
+    """As far as Plant Feet then moves the feet."""
+    make_walker(rate=30, feet=sliding(make_feet(), np.random.default_rng(7), [0.2]))
+    told = [max(each for each in chain["moved"] if each is not None) for chain in find()["chains"]]
+    bpy.ops.twobone.plant(armature=bpy.context.object.name)
+    planted = json.loads(bpy.context.window_manager.twobone_report)["chains"]
+    for expected, chain in zip(told, planted, strict=True):
+        assert expected > 0.01
+        assert expected == pytest.approx(max(each["moved"] for each in chain["contacts"]), rel=0.6)

@@ -94,6 +94,27 @@ def test_the_mesh_tells_as_well_where_an_importer_has_made_up_the_length_of_the_
     assert soles(find()) == {"MESH"}
 
 
+def test_a_tail_that_an_importer_made_up_is_no_point_of_the_body():
+    """Importers give a last bone its parent's length; the ball of such a foot is not half a metre ahead of the ankle."""
+    rig, states = build_walker(Walk())
+    bpy.ops.object.mode_set(mode="EDIT")
+    for side in "LR":
+        foot = rig.data.edit_bones[f"foot.{side}"]
+        for toe in foot.children_recursive:
+            rig.data.edit_bones.remove(toe)
+        foot.length = foot.parent.length
+    bpy.ops.object.mode_set(mode="OBJECT")
+    for chain in rig.twobone.chains:
+        chain.toe = ""
+    report = find()
+    for side, chain in zip("LR", report["chains"], strict=True):
+        found = np.zeros(len(states[side]), bool)
+        for first, last, _ in chain["contacts"]:
+            found[int(first) - 1 : int(last)] = True
+        true = states[side] > 0
+        assert 2 * np.count_nonzero(found & true) >= 0.9 * (np.count_nonzero(found) + np.count_nonzero(true))
+
+
 def test_a_heel_bone_tells_where_no_mesh_does():
     rig, _ = build_walker(Walk())
     bpy.ops.object.mode_set(mode="EDIT")

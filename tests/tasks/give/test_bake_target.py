@@ -271,3 +271,32 @@ def test_a_constraint_without_influence_is_not_in_the_way_and_an_animated_one_is
     key_channel(follow, "influence", {1: 0.0, LAST: 1.0})
     bpy.context.scene.frame_set(1)
     assert 'has constraint "Copy Location", so keys would not place it' in refusal()
+
+
+def key_frames_of(name):
+    return sorted({point.co.x for curve in curve_bag(bpy.data.objects[name]).fcurves for point in curve.keyframe_points})
+
+
+@pytest.mark.parametrize("keys", [{}, {"keys": "REDUCE"}, {"keys": "TARGET_KEYS"}, {"keys": "REDUCE", "keep_keys": "TARGET"}])
+@pytest.mark.parametrize("beside", [("key_before",), ("key_after",), ("key_before", "key_after")])
+def test_a_range_from_the_target_does_not_grow_by_the_keys_that_hold_it_there(leg, keys, beside):
+    key_channel(bpy.data.objects["Target"], "location", {3: (3, 3, 3), 12: (3, 2, 3), 15: (2, 3, 2)})
+    settings = {"frame_range": "TARGET", **keys, **dict.fromkeys(beside, True)}
+    operator("bake_target", **settings)
+    once = dump_file()
+    frames = key_frames_of("Target")
+    assert (frames[0], frames[-1]) == (3 - ("key_before" in beside), 15 + ("key_after" in beside))
+    for _ in range(2):
+        operator("bake_target", **settings)
+        assert not [path for path in differences(once, dump_file()) if "keyframe_points" in path]
+    report = operator("bake", frame_range="TARGET")
+    assert (report["frame_start"], report["frame_end"]) == (3, 15)
+
+
+def test_a_key_beside_the_range_that_somebody_has_moved_belongs_to_the_motion(leg):
+    key_channel(bpy.data.objects["Target"], "location", {3: (3, 3, 3), 15: (2, 3, 2)})
+    operator("bake_target", frame_range="TARGET", key_after=True)
+    curve = curve_bag(bpy.data.objects["Target"]).fcurves[0]
+    curve.keyframe_points[-1].co.y += 1.0
+    curve.update()
+    assert operator("bake", frame_range="TARGET")["frame_end"] == 16

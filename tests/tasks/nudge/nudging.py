@@ -5,6 +5,8 @@ import json
 import bpy
 import numpy as np
 
+from tests.tasks.scenes import sentence_of
+
 
 def nudge(**given):
     """Call the operator and return its report."""
@@ -17,7 +19,7 @@ def refusal(**given):
     try:
         bpy.ops.twobone.nudge(**given)
     except RuntimeError as error:
-        return str(error).removeprefix("Error: ").strip()
+        return sentence_of(error)
     raise AssertionError("it was not refused")
 
 

@@ -1,6 +1,7 @@
 """A limb's tip nudged at a frame: exactly as far as asked, fading out beside, and nothing else."""
 
 import json
+import re
 import subprocess
 import sys
 from itertools import pairwise
@@ -10,11 +11,12 @@ import bpy
 import numpy as np
 import pytest
 
+from tests.blender_program import PATIENCE_IN_SECONDS
 from tests.tasks.checks.file_dump import differences, dump_file
 from tests.tasks.checks.targets import curves_of
 from tests.tasks.nudge.nudging import nudge, refusal, seen, sums_are_exact
 from tests.tasks.rigs.legs_with_ik import add_ik
-from tests.tasks.rigs.walker import Walk, build_walker
+from tests.tasks.rigs.walker import Walk, build_walker, key_contacts
 from tests.tasks.scenes import BoneShape, add_empty, build_armature, key_channel, set_range
 
 ARM = (
@@ -213,7 +215,7 @@ def test_a_limb_on_ik_is_refused_with_the_remedy(empty_file):
     before = dump_file()
     said = refusal(**LIMB, frame=14, offset=OFFSET)
     assert "forearm" in said or "upper_arm" in said
-    assert "Switch to FK" in said
+    assert "Switch All Limbs to FK" in said
     assert differences(before, dump_file()) == []
 
 
@@ -259,6 +261,13 @@ def test_planted_feet_stay_unless_one_of_them_is_nudged_and_that_is_said(empty_f
     assert any('"leg.L" stands on the ground at frames' in note for note in report["notes"])
 
 
+def test_frames_of_a_stance_from_frame_zero_have_no_sign(empty_file):
+    rig, states = build_walker(Walk(frames=24))
+    key_contacts(rig, {side: np.ones_like(values) for side, values in states.items()})
+    report = nudge(armature=rig.name, chain="leg.L", frame=5, before=5.3, after=5, offset=(0.0, 0.0, 0.02))
+    assert any("at frames 0-9," in note for note in report["notes"])
+
+
 def test_a_nudge_goes_with_its_keys_and_clear_takes_all(empty_file):
     rig = keyed_arm()
     chain = rig.twobone.chains.add()
@@ -292,11 +301,75 @@ def test_nudges_of_a_recorded_walk_add_up(walk, limb):
 
 def test_nudges_of_a_rigify_human_on_fk_add_up():
     program = [sys.executable, str(Path(__file__).with_name("rigify_nudged.py"))]
-    ended = subprocess.run(program, capture_output=True, text=True, encoding="utf-8", timeout=300, check=False)
+    ended = subprocess.run(program, capture_output=True, text=True, encoding="utf-8", timeout=PATIENCE_IN_SECONDS, check=False)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     told = json.loads(next(line for line in reversed(ended.stdout.splitlines()) if line.startswith("{")))
     assert told["sum"] <= SINGLE, told
     assert told["exact"] <= SINGLE, told
     assert told["back"] == 0.0, told
     assert told["outside"] <= ROUNDED, told
-    assert "Switch to FK" in told["on_ik"]
+    assert "Switch All Limbs to FK" in told["on_ik"]
+
+
+SAID = re.compile(r"nudged by ([0-9.]+) (mm|cm|m) at frame")
+METERS = {"mm": 1e-3, "cm": 1e-2, "m": 1.0}
+
+
+def said_distance(sentence):
+    """Distance that the sentence says, and half of its last digit, world units."""
+    number, unit = SAID.search(sentence).groups()
+    digits = len(number.partition(".")[2])
+    return float(number) * METERS[unit], 0.5 * 10.0**-digits * METERS[unit]
+
+
+def stretched_arm(rig, kind):
+    """Keyed scales as a switch leaves them; the keys beside the range are marked as baked and nothing more."""
+    scales = {
+        "stretched": ((1, 1.3, 1), (1, 1.1, 1)),
+        "thicker": ((1.3, 1.3, 1.3), (0.9, 0.9, 0.9)),
+        "not at all": ((1, 1, 1),) * 2,
+    }
+    for name, scale in zip(("upper_arm", "forearm"), scales[kind], strict=True):
+        key_channel(rig.pose.bones[name], "scale", {0: (1, 1, 1), 1: scale, 60: scale, 61: (1, 1, 1)})
+    for curve in curves_of(rig):
+        if curve.data_path.endswith("scale"):
+            for key in curve.keyframe_points:
+                key.type, key.period = "GENERATED", 4.2 if 1 <= key.co.x <= 60 else 4.1
+
+
+@pytest.mark.parametrize("verify", [True, False])
+@pytest.mark.parametrize("far", [0.05, 0.4, 5.0])
+@pytest.mark.parametrize("kind", ["stretched", "thicker", "not at all"])
+@pytest.mark.parametrize("held", [False, True])
+def test_the_sentence_says_what_blender_shows_of_the_nudge_alone(empty_file, kind, far, held, verify):
+    rig = keyed_arm()
+    stretched_arm(rig, kind)
+    if held:
+        for curve in curves_of(rig):
+            for key in curve.keyframe_points:
+                key.interpolation = "CONSTANT"
+    nudge(**LIMB, frame=16, offset=(0.0, 0.02, 0.0), before=5, after=5)
+    before = seen(rig, [14], ["hand"])[0, 0, :3, 3]
+    report = nudge(**LIMB, frame=14, offset=(0.0, far, 0.3 * far), before=5, after=5, verify=verify)
+    moved = np.linalg.norm(seen(rig, [14], ["hand"])[0, 0, :3, 3] - before)
+    said, rounding = said_distance(report["sentence"])
+    assert said == pytest.approx(moved, abs=rounding + 1e-4)
+    if verify:
+        assert report["max_error"] < 1e-5
+        assert bool(report["out_of_reach"]) == (report["max_missed"] > 0.0)
+
+
+@pytest.mark.parametrize("frame", [13, 14, 15, 16])
+def test_a_nudge_ends_at_a_cut(empty_file, frame):
+    rig = keyed_arm()
+    for at, place in ((1, (0, 0, 0)), (14, (0, 0, 0)), (15, (3, 1, 0)), (30, (3, 1, 0))):
+        rig.location = place
+        rig.keyframe_insert("location", frame=at)
+    frames = np.arange(1, 31)
+    before = seen(rig, frames, ["hand"])[:, 0, :3, 3]
+    nudge(**LIMB, frame=frame, offset=OFFSET, before=8, after=8)
+    moved = np.linalg.norm(seen(rig, frames, ["hand"])[:, 0, :3, 3] - before, axis=-1)
+    other = frames < 15 if frame >= 15 else frames >= 15
+    assert moved[frames == frame] == pytest.approx(np.linalg.norm(OFFSET), abs=1e-5)
+    assert moved[other].max() < 1e-5
+    assert np.count_nonzero(moved[~other] > 1e-4) >= 5

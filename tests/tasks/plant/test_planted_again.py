@@ -3,11 +3,13 @@
 import bpy
 import pytest
 
+from tests.promises.promises import add_action, play_action
 from tests.tasks.checks.all_keys import all_keys
 from tests.tasks.checks.seen_walk import key_values, plant
 from tests.tasks.checks.targets import curves_of
 from tests.tasks.rigs.walker import Walk, build_walker, key_contacts
 from twobone_addon.pipeline.run import run, run_steps
+from twobone_addon.scene.versions import strip_bag
 from twobone_addon.settings.planting import PlantSettings
 from twobone_addon.tasks.plant import solve
 from twobone_addon.tasks.plant.task import PLANT
@@ -141,7 +143,7 @@ def test_a_bake_that_was_planted_is_where_the_next_planting_begins(empty_file):
     assert all_keys(armature) == before
 
 
-def test_strips_that_were_planted_stay_and_that_is_said_until_they_are_cleared(empty_file):
+def test_strips_that_were_planted_are_planted_anew_unless_they_were_edited(empty_file):
     armature, states = walker()
     take_away_contact(armature, {side: values * 0 for side, values in states.items()}, 0, 0)
     data, track = armature.animation_data, armature.animation_data.nla_tracks.new()
@@ -152,7 +154,15 @@ def test_strips_that_were_planted_stay_and_that_is_said_until_they_are_cleared(e
     assert not told_of(plant(destination="NLA"))
     take_away_contact(armature, states)
     report = plant(destination="NLA")
-    assert (report["is_anew"], told_of(report)) == (False, True)
+    assert (report["is_anew"], told_of(report)) == (True, False)
+    key_contacts(armature, states)
+    plant(destination="NLA")
+    strip = next(track.strips[0] for track in data.nla_tracks if track.name == "leg.L")
+    curve = next(curve for curve in strip_bag(strip).fcurves if "shin.L" in curve.data_path)
+    curve.keyframe_points[20].co.y += 0.01
+    curve.update()
+    take_away_contact(armature, states, 43, 43)
+    assert told_of(plant(destination="NLA"))
     assert bpy.ops.twobone.clear_baked(armature="Walker", upper="thigh.L", lower="shin.L", all_frames=True) == {"FINISHED"}
     key_contacts(armature, states)
     assert not told_of(plant(destination="NLA"))
@@ -173,7 +183,7 @@ def fail(*_):
 
 
 def failed(armature, monkeypatch):
-    monkeypatch.setattr(solve, "solve_planting", fail)
+    monkeypatch.setattr(solve, "solve_takes", fail)
     with pytest.raises(RuntimeError):
         run(bpy.context.scene, PLANT, PlantSettings(armature=armature.name))
 
@@ -195,3 +205,37 @@ def test_what_was_planted_is_there_again_when_it_fails_or_is_given_up(empty_file
     assert armature.twobone.replaced_keys == kept
     monkeypatch.undo()
     assert plant()["is_anew"]
+
+
+def test_a_second_press_starts_from_the_same_contacts_as_the_first(empty_file, monkeypatch):
+    """What planting has shortened for the knees' sake, and keyed, is not shortened once more."""
+    build_walker(Walk(frames=120, rate=60.0, slide=0.06, raised=0.05))
+    started = []
+    solved = solve.solve_takes
+
+    def watched(footing, standing):
+        started.append([states.tolist() for states in standing.states])
+        return solved(footing, standing)
+
+    monkeypatch.setattr(solve, "solve_takes", watched)
+    reports = [plant() for _ in range(3)]
+    planted = [[(each["first"], each["last"]) for chain in report["chains"] for each in chain["contacts"]] for report in reports]
+    assert len(started) == 3
+    assert started[0] == started[1] == started[2]
+    assert planted[0] == planted[1] == planted[2]
+
+
+@pytest.mark.parametrize("slide", [0.0, 0.02, 0.03])
+def test_each_of_several_actions_is_planted_again_as_it_was(empty_file, slide):
+    """Both have the same legs and frames, and contacts of their own, which planting shortens."""
+    armature, _ = build_walker(Walk(frames=24, slide=slide, raised=0.03))
+    add_action()
+    seen = []
+    for _ in range(2):
+        plant(actions="ALL")
+        keys = {}
+        for name in ("First", "Second"):
+            play_action(name)
+            keys |= {(name, *channel): values for channel, values in all_keys(armature).items()}
+        seen.append(keys)
+    assert seen[0] == seen[1]

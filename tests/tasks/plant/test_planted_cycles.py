@@ -9,8 +9,8 @@ from tests.tasks.checks.targets import curves_of
 from tests.tasks.rigs.walker import Walk, build_walker, key_contacts
 from twobone_addon.core.contacts.states import runs
 from twobone_addon.pipeline.pose.limb_plane import hinges_of
-from twobone_addon.tasks.plant.pose import solving
-from twobone_addon.tasks.plant.pose.rounds import many_rounds
+from twobone_addon.tasks.plant.pose import standing as solving
+from twobone_addon.tasks.plant.pose.standing import many_rounds
 
 CYCLE = 24
 """Frames of a walk with a step time of one second."""
@@ -75,7 +75,7 @@ def test_feet_stand_still_and_nothing_jumps_while_a_cycle_is_played_round_after_
 
 def test_a_cycle_that_opens_is_said_so_by_as_much_as_is_seen(empty_file, capfd):
     """Where the motion goes on outside the range, what is planted at one end is no concern of the other one."""
-    armature, states, before = make_cycle(frames=4 * CYCLE)
+    armature, states, before = make_cycle(frames=4 * CYCLE, raised=0.03)
     key_contacts(armature, states)
     report = plant()
     gap = np.linalg.norm(gone(armature) - before, axis=1).max()

@@ -117,3 +117,18 @@ def test_a_foot_across_an_edge_stays_on_its_side_and_that_is_said(empty_file):
     assert np.abs(after[rows, 2] - balls[rows, 2]).max() < 0.02
     said = [note for leg in report["chains"] for note in leg["notes"] if "partly inside the ground" in note]
     assert any(f"at frame {first + 1}," in note for note in said)
+
+
+@pytest.mark.parametrize("climb, is_floor", [(0.002, True), (0.05, False)])
+def test_a_floor_that_nobody_named_has_one_height_and_stairs_have_theirs(empty_file, climb, is_floor):
+    armature, states = build_walker(Walk(slide=0.02, climb=climb))
+    key_contacts(armature, states)
+    before = Seen(armature, whole_frames())
+    plant()
+    after = Seen(armature, whole_frames())
+    spreads = []
+    for seen in (before, after):
+        heels = [np.array(seen.heels[side])[states[side] & 1 != 0, 2] for side in SIDES]
+        spreads.append(np.ptp(np.concatenate(heels)))
+    assert spreads[0] > 2 * climb
+    assert (spreads[1] < 1e-4) == is_floor

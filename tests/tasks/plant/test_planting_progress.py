@@ -10,7 +10,8 @@ from twobone_addon.pipeline.run import run_steps
 from twobone_addon.scene.sampling.stepping import Verifying
 from twobone_addon.settings.planting import PlantSettings
 from twobone_addon.tasks.plant.keys import curves
-from twobone_addon.tasks.plant.pose import calming, solving
+from twobone_addon.tasks.plant.pose import standing as calming
+from twobone_addon.tasks.plant.pose import standing as solving
 from twobone_addon.tasks.plant.task import PLANT
 
 PARTS = ((curves, "solve_chain_pose"), (solving, "stand_still"), (calming, "stand_still"))

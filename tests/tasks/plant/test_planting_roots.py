@@ -6,10 +6,11 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.tasks.checks.seen_walk import Seen, plant, whole_frames
+from tests.tasks.checks.file_dump import differences, dump_file
+from tests.tasks.checks.seen_walk import plant, whole_frames
 from tests.tasks.rigs import walker as walkers
 from tests.tasks.rigs.walker import Walk, build_walker, key_contacts
-from tests.tasks.scenes import BoneShape, add_empty
+from tests.tasks.scenes import BoneShape, add_empty, key_channel
 
 WALK = Walk(frames=14, slide=0.02, raised=0.03)
 
@@ -66,22 +67,35 @@ def test_a_locked_root_that_is_named_is_moved_and_said(walker):
     assert report["notes"][0] == 'Bone "hips" has its location locked along Y, Z, but was keyed anyway.'
 
 
-def test_a_leg_that_something_else_poses_is_named(walker):
+def refused(said):
+    before = dump_file()
+    with pytest.raises(RuntimeError, match=said):
+        plant()
+    assert differences(before, dump_file()) == []
+
+
+def test_a_leg_that_ik_poses_is_seen_to_stand_but_not_planted(walker):
+    """Its own bones deform, so what is found in their motion is what is seen; keys on them would not be."""
+    lifted = 8
+    assert max(each[1] for each in _found(walker)["chains"][0]["contacts"]) > lifted
     ik = walker.pose.bones["shin.L"].constraints.new("IK")
     ik.target, ik.chain_count = add_empty("Control"), 2
-    bpy.context.view_layer.update()
-    assert bpy.ops.twobone.find_contacts(armature=walker.name) == {"FINISHED"}
-    found = json.loads(bpy.context.window_manager.twobone_report)
-    assert [chain["is_seen"] for chain in found["chains"]] == [False, True]
-    assert "leg.L: the visible limb does not follow" in found["sentence"]
-    before = Seen(walker, whole_frames())
-    report = plant()
-    assert np.abs(np.array(Seen(walker, whole_frames()).heels["L"]) - np.array(before.heels["L"])).max() < 0.1
-    assert report["sentence"].startswith("leg.L: the visible limb does not follow. Use Switch to FK; "), "the worst is not first"
-    assert [chain["visible"]["follows"] for chain in report["chains"]] == [False, True]
+    key_channel(ik.target, "location", {1: (0.1, 0.1, 0.1), 5: (0.1, 0.1, 0.1), lifted: (0.1, 0.1, 0.5)})
+    found = _found(walker)
+    assert max(each[1] for each in found["chains"][0]["contacts"]) < lifted, "not found in the motion that is seen"
+    assert [chain["is_seen"] for chain in found["chains"]] == [True, True]
+    assert "does not follow" not in found["sentence"]
+    refused(r'IK \("IK"\) poses bone "(thigh|shin)\.L".*Use Switch All Limbs to FK')
 
 
-def test_a_deforming_bone_that_copies_something_else_is_measured(walker):
+def _found(armature):
+    assert bpy.ops.twobone.find_contacts(armature=armature.name, keep=False) == {"FINISHED"}
+    return json.loads(bpy.context.window_manager.twobone_report)
+
+
+@pytest.fixture
+def copies(walker):
+    """The constraints of the bone that deforms at the left shin: it copies that one, and above that a bone that holds still."""
     bpy.ops.object.mode_set(mode="EDIT")
     bones = walker.data.edit_bones
     for name in ("shin.L", "thigh.L"):
@@ -91,14 +105,40 @@ def test_a_deforming_bone_that_copies_something_else_is_measured(walker):
         bone.head, bone.tail, bone.parent = bones["shin.L"].head, bones["shin.L"].tail, bones["root"]
     still.use_deform = False
     bpy.ops.object.mode_set(mode="OBJECT")
-    copies = {}
+    found = {}
     for name in ("shin.L", "IK-shin.L"):
-        copies[name] = walker.pose.bones["DEF-shin.L"].constraints.new("COPY_TRANSFORMS")
-        copies[name].target, copies[name].subtarget = walker, name
-    report = plant()
-    assert report["chains"][0]["visible"]["max_distance"] > 0.1
+        found[name] = walker.pose.bones["DEF-shin.L"].constraints.new("COPY_TRANSFORMS")
+        found[name].target, found[name].subtarget = walker, name
+    bpy.context.view_layer.update()
+    return found
+
+
+def test_a_leg_of_which_nothing_is_seen_is_refused_until_its_deforming_bone_follows(copies):
+    refused(r'The visible limb \("DEF-shin\.L"\) does not follow bone "shin\.L".*Use Switch All Limbs to FK first')
     copies["IK-shin.L"].influence = 0.0
     assert plant()["chains"][0]["visible"] == {"bone": "DEF-shin.L", "follows": True, "max_distance": None}
+
+
+def test_a_deforming_bone_that_copies_something_else_for_a_while_is_measured_and_named(walker, copies):
+    for frame, influence in ((4, 0.0), (10, 1.0)):
+        copies["IK-shin.L"].influence = influence
+        copies["IK-shin.L"].keyframe_insert("influence", frame=frame)
+    bpy.context.scene.frame_set(14)
+    found = _found(walker)
+    assert [chain["is_seen"] for chain in found["chains"]] == [False, True]
+    assert "leg.L: the visible limb does not follow" in found["sentence"]
+    report = plant()
+    assert report["sentence"].startswith("leg.L: the visible limb does not follow. Use Switch to FK; "), "the worst is not first"
+    assert [chain["visible"]["follows"] for chain in report["chains"]] == [False, True]
+    apart = [_apart(walker, frame) for frame in whole_frames()]
+    assert report["chains"][0]["visible"]["max_distance"] == pytest.approx(max(apart), abs=1e-4)
+    assert max(apart) > 0.1
+
+
+def _apart(walker, frame):
+    """Distance of the ankle that is seen from the one that is keyed."""
+    bpy.context.scene.frame_set(int(frame))
+    return (walker.pose.bones["DEF-shin.L"].tail - walker.pose.bones["shin.L"].tail).length
 
 
 @pytest.mark.parametrize("wanted, reason", [("ADD", "does not move under the feet"), ("REMOVE", "")])

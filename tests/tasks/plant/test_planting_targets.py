@@ -6,11 +6,14 @@ import bpy
 import numpy as np
 import pytest
 
+from tests.promises.promises import add_action, play_action
 from tests.tasks.checks.file_dump import differences, dump_file
 from tests.tasks.checks.seen_walk import SIDES, SLIDE, Seen, plant, whole_frames, worst_slide
 from tests.tasks.checks.targets import curves_of
 from tests.tasks.rigs.walker import Walk, build_walker, key_contacts
-from tests.tasks.scenes import add_empty
+from tests.tasks.scenes import add_empty, key_places
+from twobone_addon.scene.keys.tables import StraightKeys
+from twobone_addon.scene.keys.writing import Change, write
 
 
 @pytest.fixture
@@ -76,9 +79,9 @@ def held_back(chain):
 
 def stretched(chain):
     """By a bake with the reach Stretch, which is another now."""
-    bone = chain.id_data.pose.bones[chain.upper]
-    bone.scale = (0.9, 0.9, 0.9)
-    bone.keyframe_insert("scale", frame=1, keytype="GENERATED")
+    path = chain.id_data.pose.bones[chain.upper].path_from_id("scale")
+    keys = [StraightKeys(path, axis, chain.upper, np.array([1.0]), np.array([0.9]), "LINEAR") for axis in range(3)]
+    write(bpy.context.scene, [Change(chain.id_data.name, keys, (1.0, 1.0), "bake")])
 
 
 @pytest.mark.parametrize("change", [soft, held_back, stretched], ids=lambda change: change.__name__)
@@ -94,3 +97,81 @@ def test_a_leg_whose_reach_lets_no_bake_give_its_motion_back_is_named(walker, ch
     again = Seen(armature, whole_frames())
     assert np.abs(np.array(again.knees["L"]) - before.knees["L"]).max() > 0.01
     assert np.abs(np.array(again.knees["R"]) - before.knees["R"]).max() < 1e-3
+
+
+GUIDES = ("target", "pole")
+
+
+def guides_of(armature):
+    return [getattr(chain, role) for chain in armature.twobone.chains for role in GUIDES]
+
+
+def with_guides(armature, *, named):
+    """Each leg has a target and a pole, which play an action; `named`: one for each of the armature's, named after them."""
+    for chain in armature.twobone.chains:
+        for role in GUIDES:
+            guide = add_empty(f"{role} {chain.name}")
+            setattr(chain, role, guide)
+            for name in reversed(("First", "Second") if named else ("alone",)):
+                guide.animation_data_clear()
+                key_places(guide, [(0.1, 0.2, 0.3), (0.1, 0.2, 0.4)])
+                guide.animation_data.action.name = f"{guide.name} {name}"
+                guide.animation_data.action.use_fake_user = True
+
+
+def without_guides(armature, *, named):
+    del armature, named
+
+
+@pytest.mark.parametrize("actions", ["ALL", "First;Second", "Second;First"])
+@pytest.mark.parametrize("make", [with_guides, without_guides], ids=lambda make: make.__name__)
+def test_two_actions_do_not_overwrite_each_others_targets(walker, make, actions):
+    """What plays one action along with both would follow the last one only; and new ones would be made for each."""
+    armature, _ = walker
+    add_action()
+    make(armature, named=False)
+    before = dump_file()
+    with pytest.raises(RuntimeError, match="in one and the same action"):
+        plant(keep_targets=True, actions=actions)
+    assert differences(before, dump_file()) == []
+
+
+def test_targets_with_an_action_for_each_action_follow_each(walker):
+    armature, _ = walker
+    add_action()
+    with_guides(armature, named=True)
+    plant(keep_targets=True, actions="ALL")
+    heights = {}
+    for name in ("First", "Second"):
+        play_action(name)
+        for guide in guides_of(armature):
+            guide.animation_data.action = bpy.data.actions[f"{guide.name} {name}"]
+            if hasattr(guide.animation_data.action, "slots"):
+                guide.animation_data.action_slot = guide.animation_data.action.slots[0]
+        planted = Seen(armature, whole_frames())
+        bake_all()
+        again = Seen(armature, whole_frames())
+        assert max(np.abs(np.array(planted.balls[side]) - np.array(again.balls[side])).max() for side in SIDES) < 2e-5
+        heights[name] = np.array(planted.balls["L"])
+    assert np.abs(heights["First"] - heights["Second"]).max() > 1e-3
+
+
+@pytest.mark.parametrize("actions", ["First", "Second"])
+def test_one_chosen_action_may_keep_its_targets(walker, actions):
+    armature, _ = walker
+    add_action()
+    plant(keep_targets=True, actions=actions)
+    assert all(guides_of(armature))
+    assert sum(thing.type == "EMPTY" for thing in bpy.data.objects) == 4
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_clear_takes_the_keys_of_targets_and_poles_along(walker, again):
+    armature, _ = walker
+    actions = set(bpy.data.actions.keys())
+    for _ in range(1 + again):
+        plant(keep_targets=True)
+    assert set(bpy.data.actions.keys()) > actions
+    for chain in armature.twobone.chains:
+        bpy.ops.twobone.clear_baked(armature=armature.name, upper=chain.upper, lower=chain.lower, tip=chain.tip, all_frames=True)
+    assert set(bpy.data.actions.keys()) == actions

@@ -5,220 +5,273 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
-import os
-import shutil
+import signal
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from ... import files
+from ...errors import AgainError, FileError, refused_by_system
 from ...pipeline.machine import cores, free_memory
-from ..files.claims import claimed, is_abandoned
-from ..files.outputs import STANDARD_OUTPUT, refuse_unwritable, refuse_wrong_outputs, spelled
+from ..files.outputs import KINDS, STANDARD_OUTPUT, is_earlier, refuse_wrong_outputs, spelled, write_document
 from ..files.shot_files import scripts_of_this_run
-from ..files.text_files import one_line, write_text
-from ..job import Job, load_job
-from ..outcomes import ExitCode, Outcome, UsageError, refused_by_system
-from ..output import Voice, clean_standard_output, complain, hand_over
-from ..stopping import stop_requests
+from ..job import job_text, load_job
+from ..job_values import OF_COMMAND, READS_ONLY
+from ..outcomes import ExitCode, Outcome, StoppedError, UsageError
+from ..output import OWN_WORDS, Voice, clean_standard_output, hand_over
+from ..stopping import StopRequest, stop_requests
 from .progress import Progress
-from .resuming import Earlier, QueuedShot, Saved, left_to_do, sibling_records
-from .shots import Shot, chosen_shot, find_shots, frozen_list, frozen_shots, summary_beside
-from .summary import DONE, INCOMPLETE, STRICT, ShotRecord, Summary, earlier_records, refuse_foreign_table
-from .work import BatchRun, work
+from .records import (
+    CRASHED,
+    DONE,
+    FAILED,
+    INCOMPLETE,
+    STRICT,
+    TIMED_OUT,
+    WAITING,
+    ShotRecord,
+    done_before,
+    expected,
+    fingerprint,
+    summary,
+    write_record,
+)
+from .shots import Shot, chosen_shot, find_shots, summary_beside
+from .workers import Worker, end, new_log, start_worker
 
-GIGABYTE = 1 << 30
+USUAL = 1 << 30
+"""Estimated memory of a Blender in bytes."""
 
-USUAL = 1.0
-"""Estimated memory of a Blender in gigabytes without `--memory`."""
+LINES_IN_SUMMARY = 20
+"""Number of last log lines that the summary keeps of a shot that is not done."""
 
-
-def shots_at_once(memory: float | None) -> int:
-    """Return how many shots to run in parallel: at most one per core and per `memory` gigabytes of free memory, at least 1."""
-    free = free_memory()
-    room = cores() if free is None else int(free / ((memory or USUAL) * GIGABYTE))
-    return max(min(cores(), room), 1)
-
-
-PREFIX = "twobone-batch-"
-OWNER = "owner"
-"""Name in a scratch folder that its batch has claimed."""
-
-
-@contextmanager
-def scratch_folder() -> Iterator[Path]:
-    """Provide a temporary folder for the block, and remove those that killed batches left behind."""
-    _remove_abandoned(Path(tempfile.gettempdir()))
-    folder = Path(tempfile.mkdtemp(prefix=PREFIX))
-    try:
-        with claimed(folder / OWNER):
-            yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _remove_abandoned(parent: Path) -> None:
-    """Remove our scratch folders whose batch has ended, but not other users' or those just being created."""
-    for folder in parent.glob(f"{PREFIX}*"):
-        with contextlib.suppress(OSError):
-            is_ours = not hasattr(os, "getuid") or folder.lstat().st_uid == os.getuid()
-            if is_ours and not folder.is_symlink() and is_abandoned(folder / OWNER):
-                shutil.rmtree(folder, ignore_errors=True)
+LOOK_AGAIN = 0.01
+"""Polling interval of the running processes, in seconds."""
 
 
 def batch_command(arguments: argparse.Namespace, voice: Voice) -> Outcome:
-    """Process every shot of the job and return the worst outcome; the summary is updated while shots end."""
-    with clean_standard_output(wanted=STANDARD_OUTPUT in {arguments.summary, arguments.freeze}):
-        code, document = _batch(arguments, voice)
-    if document is not None:
-        hand_over(STANDARD_OUTPUT, document)
-    return Outcome(code)
+    """Process every shot of the job and return the worst outcome."""
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(clean_standard_output(wanted=arguments.summary == STANDARD_OUTPUT))
+        job = load_job(arguments.job)
+        shots = find_shots(job)
+        if arguments.list:
+            width = len(str(len(shots)))
+            for number, shot in enumerate(shots, start=1):
+                voice.say(f"{number:{width}}  {shot.name} -> {shot.goal}")
+            return Outcome(ExitCode.DONE)
+        if arguments.shot is not None:
+            shots = [chosen_shot(job, shots, arguments.shot)]
+        path = _summary_path(arguments, shots)
+        arguments.scripts = scripts_of_this_run() if arguments.scripts is None else arguments.scripts
+        progress = Progress(len(shots), quiet=voice.quiet, as_json=arguments.progress == "json")
+        if path is not None:
+            stack.enter_context(files.locked(path.absolute(), role="batch"))
+        if arguments.logs is not None:
+            _make(arguments.logs)
+        done = [done_before(shot, vars(arguments)) if arguments.resume else None for shot in shots]
+        entries = [
+            Entry(number, shot, before or ShotRecord(str(shot.path), str(shot.goal)))
+            for number, (shot, before) in enumerate(zip(shots, done, strict=True), start=1)
+        ]
+        progress.skipped([shot.name for shot, before in zip(shots, done, strict=True) if before])
+        scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="twobone-batch-", ignore_cleanup_errors=True)))
+        stop = stack.enter_context(stop_requests())
+        waiting = deque(entry for entry in entries if entry.record.state != DONE)
+        Batch(arguments, scratch, progress, stop, waiting).work(at_once=arguments.jobs or _shots_at_once())
+        document = summary(job.path, [entry.record for entry in entries])
+        if path is not None:
+            write_document("--summary", path, document)
+        count = document[DONE]
+        if stop.wanted:
+            raise StoppedError("Stopped with {done} of {count} shots done. Continue with --resume.", done=count, count=len(shots))
+        voice.say(f"{count} of {len(shots)} shots done" + (f', summary in "{path}"' if path is not None else ""))
+    if path is None:
+        hand_over("--summary", STANDARD_OUTPUT, document)
+    return Outcome(_code([entry.record for entry in entries]))
 
 
-def _batch(arguments: argparse.Namespace, voice: Voice) -> tuple[ExitCode, object]:
-    """Run the batch; return the exit code and the JSON document for standard output, `None` for none."""
-    job = load_job(arguments.job)
-    shots = frozen_shots(job, arguments.frozen) if arguments.frozen else find_shots(job)
-    if arguments.list:
-        return _listed(shots, voice), None
-    if arguments.freeze is not None:
-        return _frozen(job, shots, arguments, voice)
-    if arguments.shot is not None:
-        chosen = chosen_shot(job, shots, arguments.shot)
-        if arguments.shot not in {chosen.name, str(chosen.path), chosen.path.name, chosen.path.stem} and not arguments.frozen:
-            voice.warn("Numbers shift when shots come or go. Name the shot, or count by a list: --freeze, --frozen.")
-        shots = [chosen]
-    path = _summary_path(arguments)
-    _refuse_mixed_up_summary(path, arguments, shots)
-    earlier = _earlier(path, arguments)
-    summary = Summary(path, job.path, [_begun(shot, earlier) for shot in shots])
-    progress = Progress(len(shots), quiet=voice.quiet, as_json=arguments.progress == "json")
-    scripts = scripts_of_this_run() if arguments.scripts is None else arguments.scripts
-    saved = Saved(job.path, path, replace=arguments.replace, no_clobber=arguments.no_clobber)
-    saved.learn(earlier)
-    exclusive = claimed(path, role="batch", everything=False) if path else contextlib.nullcontext()
-    with exclusive, scratch_folder() as scratch:
-        run = BatchRun(
-            job,
-            scratch,
-            saved,
-            scripts=scripts,
-            dry_run=arguments.dry_run,
-            allow_incomplete=arguments.allow_incomplete,
-            upgrade=arguments.upgrade,
-            timeout=arguments.timeout,
-            memory=arguments.memory,
-            shots_per_blender=arguments.shots_per_blender,
-            user_addons=arguments.user_addons,
-            logs=_folder_for_logs(arguments.logs),
-        )
-        queued_shots = [QueuedShot(shot, record) for shot, record in zip(shots, summary.shots, strict=True)]
-        allowed = arguments.allow_incomplete
-        done_before = earlier if arguments.resume else {}
-        waiting = left_to_do(
-            queued_shots, done_before, progress, scripts=scripts, allow_incomplete=allowed, timeout=arguments.timeout
-        )
-        summary.write()
-        at_once = arguments.jobs or shots_at_once(arguments.memory)
-        with stop_requests() as stop:
-            is_written = work(run, waiting, summary, progress, stop, at_once=at_once, retries=arguments.retries)
-    code = _outcome(summary, voice, is_written=is_written)
-    if code is ExitCode.DONE and not is_written:
-        code = ExitCode.AGAIN
-    return code, summary.document() if path is None else None
+def _shots_at_once() -> int:
+    """Return how many shots to run in parallel: at most one per core and per gigabyte of free memory, at least 1."""
+    free = free_memory()
+    return max(min(cores(), cores() if free is None else int(free / USUAL)), 1)
 
 
-def _listed(shots: list[Shot], voice: Voice) -> ExitCode:
-    width = len(str(len(shots)))
-    for number, shot in enumerate(shots, start=1):
-        voice.say(one_line(f"{number:{width}}  {shot.name} -> {shot.goal}"))
-    return ExitCode.DONE
-
-
-def _frozen(job: Job, shots: list[Shot], arguments: argparse.Namespace, voice: Voice) -> tuple[ExitCode, object]:
-    goal = arguments.freeze
-    read = {"the batch": job.path} | ({"--frozen": arguments.frozen} if arguments.frozen else {})
-    refuse_wrong_outputs({"--freeze": goal}, read)
-    _refuse_over_shots("--freeze", Path(goal), shots)
-    document = frozen_list(job, shots, arguments.timeout)
-    for entry in document["shots"]:
-        if not entry["sha256"]:
-            complain(f'Shot "{entry["path"]}" cannot be read, so it will fail with this list. Freeze it again when it is there.')
-    if goal == STANDARD_OUTPUT:
-        return ExitCode.DONE, document
-    write_text(Path(goal), json.dumps(document, indent=2) + "\n")
-    voice.say(one_line(f'{len(shots)} shots are listed in "{goal}"'))
-    return ExitCode.DONE, None
-
-
-def _summary_path(arguments: argparse.Namespace) -> Path | None:
-    """Return the path of the summary; `None` for standard output. Raises `UsageError`."""
+def _summary_path(arguments: argparse.Namespace, shots: list[Shot]) -> Path | None:
+    """Return the path of the summary, `None` for standard output; raises `UsageError` if it may not be written."""
     if arguments.summary == STANDARD_OUTPUT:
-        if arguments.resume:
-            raise UsageError("--resume reads the summary, but --summary names standard output. Name a file.")
         return None
     kind = "dry_run" if arguments.dry_run else "summary"
     path = Path(arguments.summary) if arguments.summary else summary_beside(arguments.job, arguments.shot, kind)
     if path.suffix != ".json":
-        raise UsageError('"{path}" does not end in ".json". Name a .json file; the table is written next to it.', path=path)
+        raise UsageError('"{path}" does not end in ".json". Name a .json file.', path=path)
+    if spelled(path) in {spelled(place) for shot in shots for place in (shot.path, shot.goal)}:
+        raise UsageError('--summary names "{path}", which is a shot, or the output of one. Name another file.', path=path)
+    refuse_wrong_outputs({"--summary": str(path)}, {"the batch": arguments.job})
     return path
 
 
-def _refuse_mixed_up_summary(path: Path | None, arguments: argparse.Namespace, shots: list[Shot]) -> None:
-    """Refuse a summary, or its table, that would overwrite a file the batch reads or saves, or any other foreign file."""
-    if path is None:
-        return
-    read = {"the batch": arguments.job} | ({"--frozen": arguments.frozen} if arguments.frozen else {})
-    table = path.with_suffix(".csv")
-    _refuse_over_shots("--summary", path, shots)
-    _refuse_over_shots("--summary", table, shots)
-    # With --resume, reading the earlier summary already refuses other files; a dry run does not read it.
-    refuse_wrong_outputs({"--summary": str(path)} if arguments.dry_run or not arguments.resume else {}, read)
-    refuse_foreign_table(table)
-
-
-def _refuse_over_shots(flag: str, path: Path, shots: list[Shot]) -> None:
-    if spelled(path) in {spelled(place) for shot in shots for place in (shot.path, shot.goal)}:
-        raise UsageError('{flag} names "{path}", which is a shot, or the output of one. Name another file.', flag=flag, path=path)
-
-
-def _earlier(path: Path | None, arguments: argparse.Namespace) -> Earlier:
-    """Return the records of earlier batches: none for a dry run; with `--resume`, also those of batches of single shots."""
-    if arguments.dry_run:
-        return {}
-    records = earlier_records(path)
-    for key, record in sibling_records(arguments.job) if arguments.resume else ():
-        if record.state == DONE and (key not in records or records[key].state != DONE):
-            records[key] = record
-    return records
-
-
-def _begun(shot: Shot, earlier: Earlier) -> ShotRecord:
-    """Return the record of a waiting shot; it keeps the SHA-256 of an earlier output, in case this batch ends before the shot."""
-    record = ShotRecord(str(shot.path), str(shot.goal))
-    known = earlier.get((record.shot, record.output))
-    record.output_sha256 = known.output_sha256 if known and shot.goal != shot.path else ""
-    return record
-
-
-def _folder_for_logs(folder: Path | None) -> Path | None:
+def _make(folder: Path) -> None:
     try:
-        if folder is not None:
-            folder.mkdir(parents=True, exist_ok=True)
-            refuse_unwritable(folder / "shot.log")
+        folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise refused_by_system(folder or Path(), "made", error) from error
-    return folder
+        raise refused_by_system(folder, "made", error) from error
 
 
-def _outcome(summary: Summary, voice: Voice, *, is_written: bool) -> ExitCode:
-    states = [record.state for record in summary.shots]
-    news = f'summary in "{summary.path}"' if is_written else "not in the summary yet; --resume writes it"
-    voice.say(f"{states.count(DONE)} of {len(states)} shots done, {news}")
-    if all(state == DONE for state in states):
+def _code(records: Sequence[ShotRecord]) -> ExitCode:
+    states = {record.state for record in records}
+    if states == {DONE}:
         return ExitCode.DONE
-    if all(record.state == DONE or record.exit_code == ExitCode.AGAIN for record in summary.shots):
+    if all(record.state == DONE or record.exit_code == ExitCode.AGAIN for record in records):
         return ExitCode.AGAIN
-    if not all(state in {DONE, STRICT, INCOMPLETE} for state in states):
+    if not states <= {DONE, STRICT, INCOMPLETE}:
         return ExitCode.COULD_NOT
     return ExitCode.INCOMPLETE if INCOMPLETE in states else ExitCode.STRICT
+
+
+@dataclass(slots=True, eq=False)
+class Entry:
+    """A shot of the batch with its number, and its record in the summary."""
+
+    number: int
+    shot: Shot
+    record: ShotRecord
+
+
+@dataclass(slots=True)
+class Batch:
+    """The waiting and running shots of a batch, and their workers."""
+
+    arguments: argparse.Namespace
+    scratch: Path
+    """Folder for jobs, reports and the workers' temporary files."""
+    progress: Progress
+    stop: StopRequest
+    queue: deque[Entry]
+    running: dict[Worker, Entry] = field(default_factory=dict)
+    idle: list[Worker] = field(default_factory=list)
+
+    def work(self, *, at_once: int) -> None:
+        """Keep `at_once` shots running until all have ended or a stop is wanted; no process is left behind, whatever happens."""
+        try:
+            while (self.queue or self.running) and not self.stop.wanted:
+                while self.queue and len(self.running) < at_once and not self.stop.wanted:
+                    self._begin(self.queue.popleft())
+                ended = [worker for worker in self.running if self._has_ended(worker)]
+                for worker in ended:
+                    entry = self.running.pop(worker)
+                    self.progress.ended(entry.shot.name, entry.record)
+                names = [entry.shot.name for entry in self.running.values()]
+                self.progress.running(names, [worker.seconds for worker in self.running])
+                if not ended:
+                    time.sleep(LOOK_AGAIN)
+        finally:
+            self.progress.clear()
+            self._end(*self.running, *self.idle)
+
+    def _end(self, *workers: Worker) -> None:
+        """End workers, and remove what those that were killed have left beside their outputs."""
+        end(workers)
+        for entry in [self.running[worker] for worker in workers if worker in self.running]:
+            if entry.record.state in {WAITING, CRASHED, TIMED_OUT}:
+                with contextlib.suppress(FileError), files.locked(entry.shot.goal):
+                    pass
+
+    def _begin(self, entry: Entry) -> None:
+        """Give a shot to a worker, or record why it cannot start."""
+        arguments, record = self.arguments, entry.record
+        try:
+            words = self._words(entry)
+            worker = self.idle.pop() if self.idle else start_worker(self.scratch, user_addons=arguments.user_addons)
+        except FileError as error:
+            code = int(ExitCode.AGAIN if isinstance(error, AgainError) else ExitCode.COULD_NOT)
+            record.state, record.reason, record.exit_code = FAILED, str(error), code
+            self.progress.ended(entry.shot.name, record)
+            return
+        worker.ask(words, new_log(arguments.logs, f"{entry.number:04}.{entry.shot.path.stem[:60]}"))
+        self.progress.started(entry.shot.name)
+        self.running[worker] = entry
+
+    def _report(self, entry: Entry) -> Path:
+        return self.scratch / f"{entry.number}.json"
+
+    def _words(self, entry: Entry) -> list[str]:
+        """Return the command's arguments for a shot; raises `FileError` if it cannot start."""
+        arguments, shot, use = self.arguments, entry.shot, entry.shot.job.use
+        words = [use, "--file", str(shot.path), "--report", str(self._report(entry))]
+        words += ["--scripts" if arguments.scripts else "--no-scripts"]
+        if use == "chains":
+            return words + (["--scene", shot.job.scene] if shot.job.scene else [])
+        job = self.scratch / f"{entry.number}.job.json"
+        try:
+            job.write_text(job_text(shot.job), encoding="utf-8")
+        except OSError as error:
+            raise refused_by_system(self.scratch, "written to", error) from error
+        words += ["--job", str(job)]
+        words += ["--allow-incomplete"] if arguments.allow_incomplete and use not in {"clear", "limbs"} else []
+        if use in READS_ONLY:
+            return words + (["--dry-run"] if arguments.dry_run and use in OF_COMMAND else [])
+        words += ["--upgrade"] if arguments.upgrade else []
+        words += ["--again"] if use == "convert" and shot.job.in_place else []
+        if arguments.dry_run:
+            return [*words, "--dry-run"]
+        digest = expected(shot, replace=arguments.replace, no_clobber=arguments.no_clobber)
+        for folder in (shot.goal.parent, shot.record.parent):
+            _make(folder)
+        files.refuse_unwritable(shot.record, is_earlier("record"), KINDS["record"][0])
+        return [*words, "--expects", digest, "--record", str(shot.record), "--save", str(shot.goal)]
+
+    def _has_ended(self, worker: Worker) -> bool:
+        """Whether the worker's shot has ended, or has just been ended for taking too long; completes its record if so."""
+        record, limit, code = self.running[worker].record, self.arguments.timeout, worker.exit_code()
+        if code is None and (limit is None or worker.seconds <= limit):
+            return False
+        record.exit_code, record.seconds = code, round(worker.seconds, 3)
+        if code is None:
+            record.state, record.reason = TIMED_OUT, f"It took longer than {limit:g} s."
+        else:
+            self._judge(worker, code)
+        record.log = [] if record.state == DONE else list(worker.lines)[-LINES_IN_SUMMARY:]
+        most = 1 if self.arguments.scripts else self.arguments.shots_per_blender  # Scripts may leave processes behind.
+        is_alive = record.state not in {TIMED_OUT, CRASHED} and worker.process.poll() is None
+        if is_alive and worker.shots < most and self.queue:
+            if worker.log is not None:
+                worker.log.close()
+            self.idle.append(worker)
+        else:
+            self._end(worker)
+        return True
+
+    def _judge(self, worker: Worker, code: int) -> None:
+        """Note the state of a shot whose command has ended with this exit code, and the reason; keep its record if it is done."""
+        entry, arguments = self.running[worker], self.arguments
+        record, shot = entry.record, entry.shot
+        with contextlib.suppress(OSError, ValueError):
+            record.report = json.loads(self._report(entry).read_text(encoding="utf-8"))
+        record.warnings = record.report["provenance"]["warnings"] if record.report else []
+        own = [line.removeprefix(OWN_WORDS) for line in worker.lines if line.startswith(OWN_WORDS)]
+        sentences = [sentence for sentence in own if sentence not in record.warnings]
+        if code in {ExitCode.STRICT, ExitCode.INCOMPLETE} and sentences:
+            record.state, record.reason = STRICT if code == ExitCode.STRICT else INCOMPLETE, " ".join(sentences)
+        elif code in {ExitCode.COULD_NOT, ExitCode.USAGE, ExitCode.AGAIN} and sentences:
+            record.state, record.reason = FAILED, sentences[-1]
+        elif code != ExitCode.DONE or record.report is None:
+            ending = {-int(known): known.name for known in signal.Signals}.get(code, f"exit code {code}")
+            record.state, record.reason = CRASHED, f"Blender ended with {ending}. See the log in the summary."
+        else:
+            record.state = DONE
+            if arguments.dry_run:
+                return
+            provenance = record.report["provenance"]
+            record.output_sha256 = (provenance["output"] or {}).get("sha256", "")
+            # Baking in place has changed the shot, so a resumed batch will see the output's contents.
+            in_place = record.output_sha256 if shot.goal == shot.path else ""
+            record.fingerprint = fingerprint(shot.job, vars(arguments), in_place or provenance["source"]["sha256"])
+            try:
+                _make(shot.record.parent)
+                write_record(shot.record, record)
+            except FileError as error:  # Then the shot is only done again.
+                self.progress.warn(str(error))

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TextIO
 
-from ..files.text_files import one_line, showable
-from ..output import complain
-from .summary import DONE, ShotRecord
+from ...files import one_line
+from ..output import complain, showable
+from .records import DONE, ShotRecord
 
 BAR = 24
 """Width of the progress bar in characters."""
@@ -37,14 +37,14 @@ class Progress:
     failed: int = 0
     begun: float = field(default_factory=time.monotonic)
     """Start of the batch, by `time.monotonic`."""
-    worked: int = 0
-    """Number of finished shots that this batch has processed, without skipped ones."""
+    passed_over: int = 0
+    """Number of shots that were done already."""
     beats: dict[str, int] = field(default_factory=dict)
     """Number of heartbeats printed for each running shot."""
 
     def skipped(self, names: list[str]) -> None:
         """Report shots that are already done."""
-        self.finished += len(names)
+        self.finished = self.passed_over = len(names)
         if names:
             self._line(f"{len(names)} of {self.total} shots are done already", "skipped", shots=names)
 
@@ -56,19 +56,12 @@ class Progress:
     def ended(self, name: str, record: ShotRecord) -> None:
         """Report that a shot has ended, successfully or not."""
         self.finished += 1
-        self.worked += 1
         self.failed += record.state != DONE
         self.beats.pop(name, None)
         result = f"done in {record.seconds:.1f} s" if record.state == DONE else f"{record.state}: {record.reason}"
-        width = len(str(self.total))
+        text = f"[{self.finished:{len(str(self.total))}}/{self.total}] {name}: {result}"
         event = "done" if record.state == DONE else "failed"
-        text = f"[{self.finished:{width}}/{self.total}] {name}: {result}"
         self._line(text, event, shot=name, state=record.state, reason=record.reason, seconds=record.seconds)
-
-    def again(self, name: str, record: ShotRecord) -> None:
-        """Report that a shot has failed and will be tried again."""
-        text = f"{name}: {record.state}: {record.reason} Trying again."
-        self._line(text, "again", shot=name, state=record.state, reason=record.reason)
 
     def warn(self, text: str) -> None:
         """Print a warning that does not end a shot."""
@@ -99,13 +92,10 @@ class Progress:
         if self.quiet:
             return
         if self.as_json:
-            left = (self.total - self.finished) * (time.monotonic() - self.begun) / self.worked if self.worked else None
-            position = {
-                "finished": self.finished,
-                "total": self.total,
-                "percent": round(100.0 * self.finished / max(self.total, 1), 1),
-            }
-            text = json.dumps({"event": event, **values, **position, "seconds_left": None if left is None else round(left, 1)})
+            worked, percent = self.finished - self.passed_over, round(100.0 * self.finished / max(self.total, 1), 1)
+            left = (self.total - self.finished) * (time.monotonic() - self.begun) / worked if worked else None
+            place = {"finished": self.finished, "total": self.total, "percent": percent}
+            text = json.dumps({"event": event, **values, **place, "seconds_left": None if left is None else round(left, 1)})
         self.clear()
         self._write(showable(one_line(text), self.stream) + "\n")
 

@@ -1,130 +1,36 @@
-"""The shots of a batch and their outputs: found by patterns, or read from a frozen list."""
+"""The shots of a batch, their outputs and the files that tell of them, found by patterns."""
 
 from __future__ import annotations
 
 import fnmatch
 import glob
 import hashlib
-import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from ...pipeline.report.reports import FORMAT
+from ...files import followed
 from ...settings.options import shown
 from ..files.outputs import spelled
-from ..files.shot_files import open_shot
-from ..files.text_files import content_of, contents_of, followed, is_long
 from ..job import Job, ShotTable, job_for
 from ..job_values import READS_ONLY
-from ..outcomes import FileError, UsageError
-from ..provenance import linked_files
+from ..outcomes import UsageError
 
 FOLDERS = "**"
 """Pattern part that matches any number of folders."""
 
-
-def matching_files(folder: Path, pattern: str) -> Iterator[Path]:
-    """Yield every file that a pattern relative to `folder` matches; hidden ones only if it names the dot. Links are followed."""
-    whole = Path(pattern)
-    start = Path(whole.anchor) if whole.anchor else folder
-    parts = [part for part in whole.parts if part != whole.anchor]
-    for path in _below(start, parts):
-        if path.is_file() or is_long(path):  # A path too long to check fails later as a shot, and the others go on.
-            yield path
-
-
-class PathPatterns:
-    """Matches a path, which need not exist, against many patterns without trying each of them."""
-
-    def __init__(self, folder: Path, patterns: list[str]) -> None:
-        """Index the patterns, which are relative to `folder`, by the folders before their first wildcard."""
-        self._by_start: dict[tuple[str, ...], list[list[str]]] = {}
-        for pattern in patterns:
-            parts = list((folder / pattern).parts)
-            first = next((place for place, part in enumerate(parts) if glob.has_magic(part)), len(parts))
-            self._by_start.setdefault(tuple(parts[:first]), []).append(parts[first:])
-
-    def would_find(self, path: Path) -> bool:
-        """Whether one of the patterns matches this path."""
-        parts = path.parts
-        for end in range(len(parts) + 1):
-            for pattern in self._by_start.get(parts[:end], ()):
-                if _matches_pattern(list(parts[end:]), pattern):
-                    return True
-        return False
-
-
-def _below(folder: Path, parts: list[str]) -> Iterator[Path]:
-    if not parts:
-        yield folder
-        return
-    first, rest = parts[0], parts[1:]
-    if first == FOLDERS:
-        for each in _folders(folder):
-            yield from _below(each, rest or ["*"])
-    elif glob.has_magic(first):
-        for name in _names(folder):
-            if fnmatch.fnmatch(name, first) and (not name.startswith(".") or first.startswith(".")):
-                yield from _below(folder / name, rest)
-    else:
-        yield from _below(folder / first, rest)
-
-
-def _folders(top: Path) -> Iterator[Path]:
-    """Yield the folder and all folders below it, each once, even if several links lead to it."""
-    seen, waiting = set[tuple[int, int]](), [top]
-    while waiting:
-        folder = waiting.pop()
-        try:
-            found = folder.stat()
-        except OSError:
-            continue
-        if (found.st_dev, found.st_ino) in seen:
-            continue
-        seen.add((found.st_dev, found.st_ino))
-        yield folder
-        waiting += [folder / name for name in reversed(_names(folder, folders=True)) if not name.startswith(".")]
-
-
-def _names(folder: Path, *, folders: bool = False) -> list[str]:
-    try:
-        with os.scandir(folder) as entries:
-            return sorted(entry.name for entry in entries if not folders or entry.is_dir())
-    except OSError:
-        return []
-
-
-def _matches_pattern(parts: list[str], pattern: list[str]) -> bool:
-    """Whether the parts of a path match those of a pattern, tracking how many pattern parts the path so far may have used."""
-    used = {0}
-    for part in [*parts, None]:
-        waiting = list(used)
-        while waiting:  # `**` may match no folder at all.
-            place = waiting.pop()
-            if place < len(pattern) and pattern[place] == FOLDERS and place + 1 not in used:
-                used.add(place + 1)
-                waiting.append(place + 1)
-        if part is None:
-            return len(pattern) in used
-        stay = {place for place in used if place < len(pattern) and pattern[place] == FOLDERS}
-        step = {place + 1 for place in used - stay if place < len(pattern) and fnmatch.fnmatch(part, pattern[place])}
-        used = stay | step
-    return False
-
-
 LETTERS = 60
-"""Maximum number of characters of a shot's name in the name of its summary."""
+"""Maximum number of characters of a shot's name in the names of its summary and its record."""
 
 PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 PLACEHOLDERS = (
     "{shot} (file name without .blend), {folder} (the shot's folder), {job} (job file without suffix) "
     "and {version} (the next number that is free)"
 )
-VERSION = "{version}"
+VERSION = "\0"
+"""What stands for the version until it is known; no name of a file has it."""
+
 DIGITS = 3
 """Minimum number of digits of a version: `v001`."""
 
@@ -143,10 +49,27 @@ class Shot:
     """Path relative to the job's folder, shown to users; absolute if outside of it."""
     job: Job
     """The job with this shot's overrides."""
-    content: str | None = None
-    """SHA-256 in the frozen list, empty if the shot could not be read then; `None` if there is nothing to check."""
-    linked: Mapping[str, str] = field(default_factory=dict)
-    """SHA-256 in the frozen list of each file that the shot linked, by path."""
+
+    @property
+    def record(self) -> Path:
+        """The file beside the job that tells by which batch the shot was done; different shots have different ones."""
+        return self.job.path.with_name(f"{self.job.path.name}.reports") / f"{_marked(self.path.stem, str(self.path))}.json"
+
+
+def _marked(name: str, whole: str) -> str:
+    """Return a name that can be a file's, with a mark that differs for different texts."""
+    mark = hashlib.sha256(whole.encode(errors="surrogateescape")).hexdigest()[:8]
+    return re.sub(r"[^\w.-]", "_", name)[:LETTERS] + f"-{mark}"
+
+
+def summary_beside(job: Path, shot: str | None, kind: str) -> Path:
+    """Return the path of the summary of the whole job, or of one shot; different shot names give different paths."""
+    if shot is None:
+        return job.with_name(f"{job.stem}.{kind}.json")
+    shot = shot.removeprefix("#")
+    name = shot.removesuffix(".blend")
+    is_plain = name == shot and re.fullmatch(rf"[\w.-]{{0,{LETTERS}}}", name)
+    return job.with_name(f"{job.stem}.{name if is_plain else _marked(name, shot)}.{kind}.json")
 
 
 def find_shots(job: Job) -> list[Shot]:
@@ -170,123 +93,117 @@ def find_shots(job: Job) -> list[Shot]:
         )
     folder = followed(job.path).parent
     found = sorted({path for pattern in job.shots for path in _matches(job, folder, pattern)})
-    own_job = jobs_of_shots(job)
-    shots = [_shot(own_job(path), folder, path) for path in found]
-    if not job.in_place and job.use not in READS_ONLY:
+    tables: dict[Path, list[ShotTable]] = {}
+    for table in job.tables:
+        for path in _matches(job, folder, table.file):
+            tables.setdefault(path, []).append(table)
+    shots = []
+    for path in found:
+        own_job = job_for(job, tables.get(path, []))
+        goal = path if job.in_place or own_job.use in READS_ONLY else _goal(own_job, folder, path)
+        name = path.relative_to(folder).as_posix() if path.is_relative_to(folder) else str(path)
+        shots.append(Shot(path, goal, name, own_job))
+    if not job.in_place:
         _refuse_mixed_up(job, folder, shots)
     return shots
 
 
-def jobs_of_shots(job: Job) -> Callable[[Path], Job]:
-    """Return a function from a shot's path to the job with the overrides for that shot."""
-    folder = followed(job.path).parent
-    tables: dict[Path, list[ShotTable]] = {}
-    for table in job.tables:
-        for path in set(_matches(job, folder, table.file)):
-            tables.setdefault(path, []).append(table)
-    return lambda path: job_for(job, tables.get(path, []))
-
-
-def _shot(job: Job, folder: Path, path: Path) -> Shot:
-    return Shot(path, path if job.in_place or job.use in READS_ONLY else _goal(job, folder, path), _name(path, folder), job)
-
-
-def _matches(job: Job, folder: Path, pattern: str) -> list[Path]:
+def _matches(job: Job, folder: Path, pattern: str) -> set[Path]:
     if not glob.has_magic(pattern) or os.path.isfile(folder / pattern):  # noqa: PTH113 - names may have brackets, and patterns may be too long for one
-        return [followed(folder / pattern)]  # A file that is missing fails as a shot, and the others go on.
-    found = list(matching_files(folder, pattern))
+        return {followed(folder / pattern)}  # A file that is missing fails as a shot, and the others go on.
+    start, parts = Path(Path(pattern).anchor or folder), _parts(pattern)
+    # Hidden files are meant only by a pattern that names their dot. `**` does not go through links, which may form circles.
+    is_hidden = any(part.startswith(".") for part in parts)
+    try:
+        found = [path for path in start.glob("/".join(parts)) if path.is_file()]
+    except (OSError, ValueError) as error:  # Such as a pattern that is too long.
+        raise UsageError(
+            'Job "{path}", key "shots": {pattern} cannot be searched for ({reason}). Correct the pattern.',
+            path=job.path,
+            pattern=shown(pattern),
+            reason=str(error)[:100],
+        ) from error
+    found = [path for path in found if is_hidden or not any(part.startswith(".") for part in path.relative_to(start).parts)]
     if not found:
         raise UsageError(
             'Job "{path}", key "shots": no file matches {pattern}. Correct the pattern.',
             path=job.path,
             pattern=shown(pattern),
         )
-    return [followed(path) for path in found]
+    return {followed(path) for path in found}
+
+
+def _parts(pattern: str) -> list[str]:
+    """Return the parts of a pattern after its anchor; several `**` in a row mean one, at the end all files."""
+    whole = Path(pattern)
+    # Inside a name, several stars mean one; Python 3.11 would refuse them.
+    parts = [part if part == FOLDERS else re.sub(r"\*+", "*", part) for part in whole.parts if part != whole.anchor]
+    parts = [part for number, part in enumerate(parts) if part != FOLDERS or parts[number - 1 : number] != [FOLDERS]]
+    return [*parts, "*"] if parts[-1] == FOLDERS else parts
 
 
 def _goal(job: Job, folder: Path, shot: Path) -> Path:
+    """Return the output of a shot; raises `UsageError` for a pattern that has no sense."""
     if not job.output:
         raise UsageError(
             'Job "{path}" does not say where "{shot}" goes. Give "output" a pattern, in its table or for all.',
             path=job.path,
             shot=shot,
         )
-    known = {"shot": shot.stem, "folder": str(shot.parent), "job": job.path.stem}
-
-    def filled(match: re.Match[str]) -> str:
-        if match[0] == VERSION:
-            return VERSION
+    known = {"shot": shot.stem, "folder": str(shot.parent), "job": job.path.stem, "version": VERSION}
+    text, rest = PLACEHOLDER.sub(lambda match: known.get(match[1], ""), job.output), PLACEHOLDER.sub("", job.output)
+    for match in PLACEHOLDER.finditer(job.output):
         if match[1] not in known:
-            raise _wrong_output(
-                job, 'has the unknown placeholder "{placeholder}". Use {known}', placeholder=match[0], known=PLACEHOLDERS
-            )
+            what = 'has the unknown placeholder "{placeholder}". Use {known}'
+            raise _wrong_output(job, what, placeholder=match[0], known=PLACEHOLDERS)
         if match[1] == "folder" and match.start():
             raise _wrong_output(job, "has {{folder}} in the middle. Begin with it")
-        return known[match[1]]
-
-    text = PLACEHOLDER.sub(filled, job.output)
-    if VERSION in text:
-        text = text.replace(VERSION, _next_version(folder, text))
-    if set("{}") & set(PLACEHOLDER.sub("", job.output)):
+    if VERSION in os.path.dirname(text):  # noqa: PTH120 - a pattern, not yet a path
+        raise _wrong_output(job, "has {{version}} in a folder. Use it in the name of the file")
+    if set("{}") & set(rest):
         raise _wrong_output(job, "has a brace that opens or closes nothing. Use {known}", known=PLACEHOLDERS)
     if ".." in re.split(r"[/\\]", text):
         raise _wrong_output(job, 'climbs up by "..". Name the folder itself')
-    if "\0" in text or not text.lower().endswith(".blend") or Path(text).name.lower() == ".blend":
+    if "\0" in rest or not text.lower().endswith(".blend") or Path(text).name.lower() == ".blend":
         raise _wrong_output(job, 'does not name a file that ends in ".blend". Name a .blend file')
-    return folder / text
-
-
-def _next_version(folder: Path, text: str) -> str:
-    """Return one more than the highest existing version of an output that has `{version}` in its file name."""
-    output = folder / text
-    before, *_, after = output.name.split(VERSION)
+    goal = folder / text
+    if VERSION not in text:
+        return goal
+    before, *_, after = goal.name.split(VERSION)
     versioned = re.compile(f"{re.escape(before)}(\\d{{1,{LONGEST_NUMBER}}}).*{re.escape(after)}", re.IGNORECASE)
-    try:
-        matches = [versioned.fullmatch(name) for name in os.listdir(output.parent)]  # noqa: PTH208 - names are all that is wanted
-    except OSError:
-        matches = []
-    return f"{max((int(match[1]) for match in matches if match), default=0) + 1:0{DIGITS}}"
+    names = os.listdir(goal.parent) if goal.parent.is_dir() else []  # noqa: PTH208 - names are all that is wanted
+    highest = max((int(match[1]) for match in map(versioned.fullmatch, names) if match), default=0)
+    return goal.with_name(goal.name.replace(VERSION, f"{highest + 1:0{DIGITS}}"))
 
 
 def _refuse_mixed_up(job: Job, folder: Path, shots: list[Shot]) -> None:
     """Refuse outputs that two shots share, that are shots or match a pattern of shots, or that go to a folder with shots."""
     sources = {spelled(shot.path) for shot in shots}
     holding = {spelled(shot.path.parent) for shot in shots}
-    patterns = PathPatterns(folder, [pattern for pattern in job.shots if glob.has_magic(pattern)])
+    patterns = []
+    for parts in [_parts(str(folder / pattern)) for pattern in job.shots if glob.has_magic(pattern)]:
+        names = [re.sub(r"\\[zZ]$", "", fnmatch.translate(part)).replace(".*", "[^/]*") for part in parts]
+        one_by_one = ["(?:[^/]+/)*" if part == FOLDERS else f"{name}/" for part, name in zip(parts, names, strict=True)]
+        patterns.append("".join(one_by_one).removesuffix("/"))
+    would_be_found = re.compile("|".join(patterns) or "(?!)")
     taken: dict[str, Shot] = {}
-    for shot in shots:
-        if shot.job.use in READS_ONLY:
-            continue
+    for shot in [shot for shot in shots if shot.job.use not in READS_ONLY]:
         goal = followed(shot.goal)
         name = spelled(goal)
         if name in taken:
-            raise _wrong_output(
-                job,
-                'saves both "{first}" and "{shot}" as "{goal}". Use {{shot}} in it',
-                first=taken[name].name,
-                shot=shot.name,
-                goal=goal,
-            )
-        if name in sources or patterns.would_find(goal):
-            raise _wrong_output(
-                job, 'saves "{shot}" as "{goal}", which is a shot itself. Save to another folder', shot=shot.name, goal=goal
-            )
+            what = 'saves both "{first}" and "{shot}" as "{goal}". Use {{shot}} in it'
+            raise _wrong_output(job, what, first=taken[name].name, shot=shot.name, goal=goal)
+        if name in sources or would_be_found.fullmatch(goal.as_posix().removeprefix(goal.anchor)):
+            what = 'saves "{shot}" as "{goal}", which is a shot itself. Save to another folder'
+            raise _wrong_output(job, what, shot=shot.name, goal=goal)
         if spelled(goal.parent) in holding:
-            raise _wrong_output(
-                job,
-                'saves "{shot}" into "{folder}", which holds shots. Save to another folder',
-                shot=shot.name,
-                folder=goal.parent,
-            )
+            what = 'saves "{shot}" into "{folder}", which holds shots. Save to another folder'
+            raise _wrong_output(job, what, shot=shot.name, folder=goal.parent)
         taken[name] = shot
 
 
 def _wrong_output(job: Job, what: str, **values: str | Path) -> UsageError:
     return UsageError(f'Job "{{path}}": the output pattern "{{pattern}}" {what}.', path=job.path, pattern=job.output, **values)
-
-
-def _name(path: Path, folder: Path) -> str:
-    return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else str(path)
 
 
 def chosen_shot(job: Job, shots: list[Shot], asked: str) -> Shot:
@@ -296,10 +213,10 @@ def chosen_shot(job: Job, shots: list[Shot], asked: str) -> Shot:
     """
     digits = asked.removeprefix("#")
     number = int(digits) if digits.isdecimal() and len(digits) <= LONGEST_NUMBER else 0
-    numbered = shots[number - 1] if 1 <= number <= len(shots) else None
-    named = [shot for shot in shots if asked in {shot.name, str(shot.path)}]
-    if named:
-        return named[0]
+    numbered = shots[number - 1 : number] if number else []
+    for shot in shots:
+        if asked in {shot.name, str(shot.path)}:
+            return shot
     named = [shot for shot in shots if asked in {shot.path.name, shot.path.stem}]
     if len(named) > 1:
         raise UsageError(
@@ -308,16 +225,16 @@ def chosen_shot(job: Job, shots: list[Shot], asked: str) -> Shot:
             count=len(named),
             asked=asked,
         )
-    if named and numbered is not None and numbered is not named[0] and str(number) == asked:
+    if named and numbered not in ([], named) and asked == str(number):
         raise UsageError(
             'Job "{job}": "{asked}" is the name of "{name}" and the number of "{other}". Name it as --list does, or #{asked}.',
             job=job.path,
             asked=asked,
             name=named[0].name,
-            other=numbered.name,
+            other=numbered[0].name,
         )
-    if named or numbered is not None:
-        return named[0] if named else numbered  # type: ignore[return-value]
+    for shot in [*named, *numbered]:
+        return shot
     if number:
         raise UsageError(
             'Job "{path}" has no shot {number}. Use a number from 1 to {count}.',
@@ -326,77 +243,3 @@ def chosen_shot(job: Job, shots: list[Shot], asked: str) -> Shot:
             count=len(shots),
         )
     raise UsageError('Job "{path}" has no shot "{shot}". Name one as --list does.', path=job.path, shot=asked[:LETTERS])
-
-
-def summary_beside(job: Path, shot: str | None, kind: str) -> Path:
-    """Return the path of the summary of the whole job, or of one shot; different shot names give different paths."""
-    if shot is None:
-        return job.with_name(f"{job.stem}.{kind}.json")
-    shot = shot.removeprefix("#")
-    plain = re.sub(r"[^\w.-]", "_", shot.removesuffix(".blend"))[:LETTERS]
-    if plain != shot:
-        plain += f"-{hashlib.sha256(shot.encode(errors='surrogateescape')).hexdigest()[:8]}"
-    return job.with_name(f"{job.stem}.{plain}.{kind}.json")
-
-
-def frozen_list(job: Job, shots: list[Shot], timeout: float | None) -> dict[str, Any]:
-    """Return the list of shots as a JSON document, with the SHA-256 of the job, of all shots and of the files they link.
-
-    The hash is empty for files that could not be read in time. Each shot is opened, without its scripts, since only Blender
-    knows what it links.
-    """
-    contents = contents_of([shot.path for shot in shots], timeout)
-    linked = {path: _linked_by(path) for path, content in contents.items() if content}
-    contents |= contents_of({path for paths in linked.values() for path in paths}, timeout)
-    entries = [
-        {
-            "number": number,
-            "name": shot.name,
-            "path": str(shot.path),
-            "output": str(shot.goal),
-            "sha256": contents[shot.path],
-            "linked": {str(path): contents[path] for path in linked.get(shot.path, ())},
-        }
-        for number, shot in enumerate(shots, start=1)
-    ]
-    return {"version": FORMAT, "job": str(followed(job.path)), "job_sha256": content_of(job.path), "shots": entries}
-
-
-def _linked_by(shot: Path) -> list[Path]:
-    try:
-        open_shot(shot, scripts=False)
-    except FileError:
-        return []  # The batch will report that the shot cannot be opened.
-    return linked_files()
-
-
-def frozen_shots(job: Job, path: Path) -> list[Shot]:
-    """Read the shots of a frozen list, each with the SHA-256 that it must still have; raises `UsageError`.
-
-    A job in place changes its own shots and may bake them again, so their contents are not checked.
-    """
-    own_job = jobs_of_shots(job)
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-        shots = [_frozen_shot(entry, own_job, checked=not job.in_place) for entry in document["shots"]]
-        known = document["job_sha256"]
-    except OSError as error:
-        raise UsageError(
-            '"{path}" cannot be read ({reason}). Name a list that --freeze has written.',
-            path=path,
-            reason=str(error.strerror),
-        ) from error
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise UsageError('"{path}" is not a list written by --freeze. Name one that is.', path=path) from error
-    if known != content_of(job.path):
-        raise UsageError('Job "{job}" has changed since "{path}" was frozen. Freeze it again.', job=job.path, path=path)
-    return shots
-
-
-def _frozen_shot(entry: dict[str, Any], own_job: Callable[[Path], Job], *, checked: bool) -> Shot:
-    path, goal, name, content = (entry[key] for key in ("path", "output", "name", "sha256"))
-    linked = entry.get("linked", {})
-    if not all(isinstance(text, str) and "\0" not in text for text in (path, goal, name, content, *linked, *linked.values())):
-        raise TypeError(entry)
-    os.fsencode(path + goal + name)  # Raises ValueError for lone surrogates, which no file name can contain.
-    return Shot(Path(path), Path(goal), name, own_job(Path(path)), content if checked else None, linked)

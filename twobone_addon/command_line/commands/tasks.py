@@ -5,49 +5,144 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import bpy
 
-from ...errors import ChainError, SettingError
-from ...pipeline.completeness import missing_in_rig, missing_of_chains, what_is_missing
-from ...pipeline.plan.completing import active_object, stored_chains, stored_values
-from ...pipeline.plan.frame_choice import with_custom_range
-from ...pipeline.report.reports import BakeReport, ChainReport, WholeReport, headed
+from ...errors import ChainError, FileError, SettingError
+from ...pipeline.completeness import change_by_saving, lost_libraries, missing_in_rig, missing_of_chains, what_is_missing
+from ...pipeline.plan.stored import active_object, stored_chains, stored_values, with_custom_range
+from ...pipeline.report.reports import BakeReport, headed
 from ...pipeline.run import run
 from ...pipeline.task import Task
-from ...said import in_english, joined
+from ...records import replace
+from ...said import as_json, joined
 from ...settings import OPTION, BakeSettings
 from ...settings.auditing import AuditSettings
-from ...settings.options import ACTIVE, Settings, without_effect
+from ...settings.options import ACTIVE, OptionKind, Settings, without_effect
 from ...settings.tasks import BakeAllSettings, Table
-from ...tasks.all_tasks import TASKS
+from ...tasks.all_tasks import all_tasks
 from ...tasks.audit.task import AUDIT, clips_of
-from ...tasks.bake.task import BAKE, INSPECT
+from ...tasks.bake.task import BAKE, INSPECT, Rehearsal
 from ...tasks.convert.plans import is_converted
 from ...tasks.convert.task import CONVERT
-from ...tasks.find_contacts.judge import ContactReport
-from ...tasks.plant.report.plant_report import missed_by
-from ...tasks.switch.switch_report import SwitchedLimbs, SwitchReport
-from ..files.shot_files import window_in_context
-from ..job import Job
-from ..job_values import OF_COMMAND, ONCE
+from ...tasks.plant.report.reporting import missed_by
+from ..batch.records import ShotRecord, write_record
+from ..files.outputs import is_same, refuse_shared_outputs, refuse_used_outputs
+from ..files.shot_files import open_shot, save_shot, source_of, window_in_context
+from ..flags import flag
+from ..job import Job, load_job
+from ..job_values import OF_COMMAND, ONCE, USES
 from ..outcomes import ExitCode, Outcome
 from ..output import Voice, complain
-from ..wanted import NamedSettings, named_in_refusals, wanted_chains
-from .dry_run import dry_run_document, dry_run_lines
-from .shot import asked_goal, opened, save
+from ..provenance import source_file
+from ..wanted import NamedSettings, named_in_refusals, of_last_chain, wanted_chains
 
-Document = dict[str, Any]
+
+def opened(arguments: argparse.Namespace, voice: Voice) -> Asked:
+    """Read the job, then open the shot and refuse outputs that it uses; the job comes first because it is quicker to check."""
+    use = arguments.command if arguments.command in USES else USES[0]
+    job = load_job(arguments.job, use) if getattr(arguments, "job", None) else None
+    hint = of_last_chain(arguments)
+    if hint:
+        voice.say(hint)
+    path = source_of(arguments.file)
+    source = source_file(path) if arguments.report is not None else None
+    open_shot(arguments.file, scripts=arguments.scripts)
+    scene = arguments.scene or (job.scene if job else "")
+    if scene and scene not in bpy.data.scenes:
+        known = ", ".join(f'"{found.name}"' for found in bpy.data.scenes)
+        raise FileError('Scene "{scene}" is not in this file. Use one that is ({known}).', scene=scene, known=known)
+    voice.stop.obey()
+    asked = Asked(arguments, job, voice, scene, source)
+    goal, used = asked.goal, bpy.utils.blend_paths(absolute=True, packed=True)  # Libraries, caches, images, sounds.
+    refuse_used_outputs([str(path) for path in (arguments.report, goal) if path is not None], map(Path, used))
+    if goal is not None and path is not None and (change := change_by_saving()):
+        if is_same(goal, path) and not arguments.upgrade:
+            raise FileError(
+                'Shot "{source}": {change} Use that Blender, save to another file, or allow it with --upgrade.',
+                source=path,
+                change=change,
+            )
+        voice.warn(change)
+    if bpy.app.autoexec_fail:
+        voice.warn(f"Scripts in this file did not run ({bpy.app.autoexec_fail_message}). Drivers may be wrong: see --scripts.")
+    for sentence in lost_libraries():
+        voice.warn(sentence)
+    return asked
+
+
+def save(asked: Asked) -> Path | None:
+    """Save the shot as asked, say so and return the file; without `--save` only say that the result is not saved."""
+    arguments, goal, voice = asked.arguments, asked.goal, asked.voice
+    voice.stop.obey()
+    if goal is None:
+        voice.say("Not saved: --save keeps the result.")
+        return None
+
+    def note(content: str) -> None:
+        if arguments.record is not None:
+            known = {"output_sha256": content, "earlier_sha256": arguments.expects}
+            write_record(Path(arguments.record), ShotRecord(str(arguments.file or goal), str(goal), **known))
+
+    for sentence in save_shot(arguments.lock, arguments.expects, note):
+        voice.warn(sentence)
+    voice.say(f'Saved "{goal}"')
+    return goal
+
+
+OF_REPORT = (
+    "armature", "upper", "lower", "tip", "target", "frames", "frame_start", "frame_end",
+    "reached", "too_far", "too_near", "degenerate", "out_of_reach",
+)  # fmt: skip
+OF_SETTINGS = ("target_bone", "plane", "plane_space", "bend", "depth", "destination")
+"""What a dry run tells of each chain, from its report and its settings."""
+
+
+def rehearsed(wanted: Sequence[NamedSettings], rehearsal: Rehearsal, actions: str) -> list[dict[str, Any]]:
+    """Return what a bake would do to each chain; in several actions, with the name of the first wanted chain of its bones."""
+    chains = []
+    for number, chain in enumerate(rehearsal.chains):
+        report = chain.report
+        bones = {name: getattr(report, name) for name in ("armature", "upper", "lower")}
+        fits = (each.label for each in wanted if all(getattr(each.settings, name) in {"", bones[name]} for name in bones))
+        in_order = actions == ACTIVE
+        chains.append(
+            {"name": wanted[number].label if in_order else next(fits, ""), "action": "" if in_order else report.action}
+            | {name: getattr(report, name) for name in OF_REPORT}
+            | {name: getattr(chain.settings, name) for name in OF_SETTINGS}
+            | {"tip_at": "tail" if chain.tip_at_tail else "head", "lengths": list(chain.rest_lengths)}
+            | {"curves": [{"data_path": curve.path, "index": curve.index, "keys": curve.keys} for curve in chain.curves]}
+        )
+    return chains
+
+
+def _line(chain: dict[str, Any]) -> str:
+    """Return what a dry run says of a chain; curves of one property are written as `...rotation_quaternion[0,1,2,3]`."""
+    action = f'Action "{chain["action"]}", ' if chain["action"] else ""
+    name = action + (f"{chain['name']}: " if chain["name"] else "")
+    target = f"{chain['target']}/{chain['target_bone']}" if chain["target_bone"] else chain["target"]
+    lengths = " + ".join(f"{length:.4g}" for length in chain["lengths"])
+    grouped: dict[tuple[str, int], list[str]] = {}
+    for curve in chain["curves"]:
+        grouped.setdefault((curve["data_path"], curve["keys"]), []).append(str(curve["index"]))
+    curves = ", ".join(f"{path}[{','.join(indices)}] ({keys} keys each)" for (path, keys), indices in grouped.items())
+    return (
+        f"{name}{chain['upper']} to {chain['lower']} of {chain['armature']}, tip at the {chain['tip_at']} of {chain['tip']}, "
+        f"follows {target} in {chain['plane']} ({chain['plane_space']}), bend {chain['bend']}, lengths {lengths}, "
+        f"frames {chain['frame_start']:g} to {chain['frame_end']:g}: {chain['reached']} of {chain['frames']} in reach, "
+        f"{chain['too_far']} too far, {chain['too_near']} too near; would write {curves}"
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
     """The result of a command whose messages have already been printed."""
 
-    document: Document
+    document: dict[str, Any]
     """The report as a JSON document."""
     settings: Sequence[BakeSettings] = ()
     """The effective settings of each chain."""
@@ -66,11 +161,20 @@ OF_RESULT = ("strict", "max_error", "allow_incomplete")
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The request made by flags and job."""
+    """The request made by flags and job, and the opened shot that it is about."""
 
     arguments: argparse.Namespace
     job: Job | None
     voice: Voice
+    scene: str
+    """Name of the scene to work in; empty for the active one."""
+    source: dict[str, str] | None
+    """Path and SHA-256 of the shot from `source_file`; `None` if nothing needs them."""
+
+    @property
+    def goal(self) -> Path | None:
+        """The file to save to; `None` without `--save`."""
+        return self.arguments.lock and self.arguments.lock.goal
 
     @property
     def table(self) -> Table:
@@ -133,24 +237,40 @@ class Asked:
             own = dict(with_custom_range(bpy.context.scene, own))
         of_chains = {"chains": tuple(each.settings for each in chains)} if table.of_chains else {}
         settings: Settings = table.settings(**own, **of_chains)
+        self._refuse_shared_files(settings)
         unused = list(without_effect(settings, own).values())
-        if unused and (self.arguments.strict_settings or bool(job and job.strict_settings and not table.of_chains)):
+        if unused and (self.arguments.strict_settings or bool(job and job.strict_settings and job.use == table.command)):
             raise SettingError("{reason} Leave it out, or change what it depends on.", reason=joined(unused))
         return settings
+
+    def _refuse_shared_files(self, settings: Settings) -> None:
+        """Refuse files of settings that are the shot, the job or another output; raises `UsageError`."""
+        named = [(option, getattr(settings, option.name)) for option in self.table.own if option.kind is OptionKind.PATH]
+        paths = {flag(option.name): (bpy.path.abspath(path), option.is_written) for option, path in named if path}
+        if not paths:
+            return
+        arguments = self.arguments
+        flags = {"--report": arguments.report, "--save": self.goal}
+        outputs = {name: str(path) for name, path in flags.items() if path is not None}
+        inputs = {"--file": source_of(arguments.file), "--job": self.job.path if self.job else None}
+        refuse_shared_outputs(
+            outputs | {name: path for name, (path, is_written) in paths.items() if is_written},
+            {name: path for name, path in inputs.items() if path is not None}
+            | {name: Path(path) for name, (path, is_written) in paths.items() if not is_written},
+        )
 
 
 def task_command(arguments: argparse.Namespace, voice: Voice) -> Outcome:
     """Run the command on the shot, and save it if the result is good enough."""
-    shot = opened(arguments, voice)
-    with window_in_context(shot.scene):
-        asked = Asked(arguments, shot.job, voice)
+    asked = opened(arguments, voice)
+    with window_in_context(asked.scene):
         told = COMMANDS[arguments.command](asked)
         code, document = ExitCode.DONE, told.document
         if getattr(arguments, "dry_run", False):
             document = {**document, "dry_run": True}
         if told.missing is not None:
             document = {**document, "incomplete": told.missing}
-            allowed = arguments.allow_incomplete or bool(shot.job and shot.job.allow_incomplete)
+            allowed = arguments.allow_incomplete or bool(asked.job and asked.job.allow_incomplete)
             for sentence in told.missing:
                 (voice.warn if allowed else complain)(sentence)
             code = ExitCode.INCOMPLETE if told.missing and not allowed else code
@@ -159,8 +279,8 @@ def task_command(arguments: argparse.Namespace, voice: Voice) -> Outcome:
                 complain(sentence)
             code = ExitCode.STRICT
         writes = hasattr(arguments, "save") and not getattr(arguments, "dry_run", False)
-        saved = save(asked_goal(arguments), voice) if writes and code is ExitCode.DONE else None
-    return Outcome(code, document, told.settings, shot.source, saved)
+        saved = save(asked) if writes and code is ExitCode.DONE else None
+    return Outcome(code, document, told.settings, asked.source, saved)
 
 
 def _bake(asked: Asked) -> Told:
@@ -171,14 +291,16 @@ def _bake(asked: Asked) -> Told:
     with named_in_refusals(chains):
         report = run(bpy.context.scene, BAKE, wanted, active_object(bpy.context), actions=wanted.actions, dry_run=is_dry)
         if is_dry:
-            document = {"refused": [], "notes": []} | dry_run_document(chains, report, wanted.actions)
-            goal = asked_goal(asked.arguments)
-            document["save"] = str(goal) if goal is not None else None
-            lines = list(dry_run_lines(document))
+            planned, goal = rehearsed(chains, report, wanted.actions), asked.goal
+            lines = [_line(chain) for chain in planned]
+            lines += [f'Action "{each.action}" of {each.armature}: {each.reason.text()}' for each in report.refused]
+            lines += [f'Would save "{goal}"'] if goal is not None else []
             for line in lines:
                 asked.voice.say(line)
-            told = {"chains": [{"action": "", **chain} for chain in document["chains"]], "sentence": "; ".join(lines)}
-            document = headed("dry_run", document | told)
+            head = {"dry_run": True, "evaluation": report.evaluation, "chains": planned, "sentence": "; ".join(lines)}
+            refused = [asdict(each, dict_factory=as_json) for each in report.refused]
+            saved = str(goal) if goal is not None else None
+            document = headed("dry_run", head | {"refused": refused, "notes": [], "save": saved})
         else:
             _tell(report, asked.voice)
             document = json.loads(report.to_json())
@@ -194,7 +316,7 @@ def _report(asked: Asked) -> Told:
     with named_in_refusals(chains):
         report = run(bpy.context.scene, INSPECT, BakeAllSettings(chains=tuple(settings)), active_object(bpy.context))
     for chain in report.chains:
-        asked.voice.say(f"{chain.armature}: {chain.sentence()}")
+        asked.voice.say(f"{chain.armature}: {chain.says.text()}")
     document = json.loads(report.to_json()) | {"kind": "inspect"}
     missing = what_is_missing(settings, document["chains"])
     return Told(document, settings, missing, shortcomings(document, asked.max_error))
@@ -209,18 +331,19 @@ def _convert(asked: Asked) -> Told:
             raise
         warning = f"{error} It is taken for converted already."
         asked.voice.warn(warning)
-        empty = json.loads(BakeReport([], {}, "").to_json())
-        return Told(empty | {"kind": "convert", "sentence": warning}, [asked.settings().bake()], [])
+        empty = BakeReport(kind="convert", chains=[]).to_dict()
+        return Told(empty | {"sentence": warning}, [asked.settings().bake()], [])
 
 
 def _chains(asked: Asked) -> Told:
     """List the stored chains of the scene: print a table, and put every setting into the JSON document."""
     scene = bpy.context.scene
-    chains: list[Document] = [
+    chains: list[dict[str, Any]] = [
         {"name": chain.name, "enabled": chain.enabled, **stored_values(armature, chain)}
         for armature, chain in stored_chains(scene)
     ]
-    rows = [COLUMNS, *(tuple(_cell(chain[column]) for column in COLUMNS) for chain in chains)]
+    words = {True: "yes", False: "no", "": "-"}
+    rows = [COLUMNS, *(tuple(str(words.get(chain[column], chain[column])) for column in COLUMNS) for chain in chains)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(COLUMNS))]
     for row in rows if chains else ():
         asked.voice.say("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
@@ -229,13 +352,9 @@ def _chains(asked: Asked) -> Told:
     return Told(headed("chains", {"scene": scene.name, "chains": chains}))
 
 
-def _cell(value: Any) -> str:
-    return ("yes" if value else "no") if isinstance(value, bool) else str(value) or "-"
-
-
-def _done(task: Task, asked: Asked) -> Told:
+def _done(task: Task[Any], asked: Asked) -> Told:
     """Run a task, or its dry run."""
-    table, chains = task.TABLE, asked.chains() if task.TABLE.of_chains else []
+    table, chains = task.table, asked.chains() if task.table.of_chains else []
     wanted, active = asked.settings(chains), active_object(bpy.context)
     actions = getattr(wanted, "actions", ACTIVE)
     with named_in_refusals(chains):
@@ -249,13 +368,14 @@ def _done(task: Task, asked: Asked) -> Told:
         rigs = (sentence for name in names for sentence in missing_in_rig(name))
         of_chains = table.of_chains and isinstance(report, BakeReport)
         missing = missing_of_chains(settings, document["chains"]) if of_chains else list(rigs)
-    return Told(document, settings, missing, [missed_by(each, in_english) for each in missed])
+    return Told(document, settings, missing, [missed_by(each).text() for each in missed])
 
 
 def _audit(asked: Asked) -> Told:
     """Measure clips and report whether each is fine, the worst first."""
     wanted: AuditSettings = asked.settings()
-    report = run(bpy.context.scene, AUDIT, wanted, active_object(bpy.context), actions=wanted.actions)
+    scene, active = bpy.context.scene, active_object(bpy.context)
+    report = run(scene, AUDIT, wanted, active, actions=wanted.actions, dry_run=asked.is_dry)
     clips, missed = clips_of(report), []
     asked.voice.say(f"{report.sentence()}")
     for name, clip in clips:
@@ -268,7 +388,7 @@ def _audit(asked: Asked) -> Told:
 
 
 COMMANDS: Mapping[str, Callable[[Asked], Told]] = {
-    **{task.TABLE.command: partial(_done, task) for task in TASKS},
+    **{task.table.command: partial(_done, task) for task in all_tasks()},
     "bake": _bake,
     "report": _report,
     "convert": _convert,
@@ -301,38 +421,10 @@ def shortcomings(report: Mapping[str, Any], max_error: float | None) -> list[str
 
 
 def _tell(report: Any, voice: Voice) -> None:
-    """Print the report; with `--verbose` also every chain and the duration of each stage."""
-    of_chains: Sequence[ChainReport] = report.chains if isinstance(report, BakeReport) else ()
-    entries = report.entries if isinstance(report, BakeReport) else ()
-    seconds, evaluation = getattr(report, "seconds", None), getattr(report, "evaluation", "")
-    if isinstance(report, SwitchedLimbs):
-        for limb in report.limbs:
-            voice.say(_switched(limb))
-    else:
-        armature = f"{report.armature}: " if isinstance(report, ContactReport) else ""
-        voice.say(f"{armature}{report.summary.text() if isinstance(report, WholeReport) else report.sentence()}")
-    if len(of_chains) > 1:
-        for chain, entry in zip(of_chains, entries, strict=True):
-            voice.detail(f"  {chain.armature}: {entry.sentence()}")
-    for chain in of_chains:
-        name = f"{chain.upper} to {chain.lower}: " if len(of_chains) > 1 else ""
-        for said in chain.notes:
-            voice.say(f"  {name}{said.text()}")
-    for said in getattr(report, "notes", ()):
-        voice.say(f"  {said.text()}")
-    for chain in report.chains if isinstance(report, ContactReport) else ():
-        contacts = ", ".join(f"{each.first:g}-{each.last:g} {each.point}" for each in chain.contacts)
-        voice.detail(f"  {chain.chain}: {contacts}")
-    if seconds is not None:
-        stages = ", ".join(f"{stage} {took:.3f} s" for stage, took in seconds.items())
-        voice.detail(f"  {stages}; evaluation {evaluation}")
-
-
-def _switched(report: SwitchReport) -> str:
-    name = f"{report.armature}: {report.upper} to {report.lower}"
-    if not report.properties and not report.baked:
-        return f"{name} is on {report.to} already"
-    keyed = f", keyed from {' and from '.join(f'{first:g} to {last:g}' for first, last in report.ranges)}" if report.keys else ""
-    moved = f"; joints visibly move by at most {report.max_moved:.3g}" if report.max_moved is not None else ""
-    kept = "" if report.baked else "; shows the existing FK keys"
-    return f"{name} switched to {report.to}{keyed}{moved}{kept}"
+    """Print the report; with `--verbose` also its details and the duration of each stage."""
+    for line in report.lines():
+        voice.say(line)
+    for line in report.details():
+        voice.detail(line)
+    stages = ", ".join(f"{stage} {took:.3f} s" for stage, took in report.seconds.items())
+    voice.detail(f"  {stages}" + (f"; evaluation {report.evaluation}" if report.evaluation else ""))

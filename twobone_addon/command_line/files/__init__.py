@@ -1,1 +1,1 @@
-"""Files on disk: checked before reading, and written completely or not at all."""
+"""The command's own files: checks of its flags, and .blend files. What they open goes through the door, `twobone_addon.files`."""

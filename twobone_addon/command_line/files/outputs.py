@@ -1,4 +1,4 @@
-"""Checks of output files: never an input, never two outputs in one file, never over a file of another kind."""
+"""Checks of the files that flags name: never an input, never two outputs in one file, never over a file of another kind."""
 
 from __future__ import annotations
 
@@ -6,30 +6,33 @@ import argparse
 import itertools
 import json
 import os
+import re
 import stat
 import sys
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
 
-from ..outcomes import FileError, UsageError
-from .text_files import followed, is_stream, refuse_long
+from ... import files
+from ...errors import FileError, refused_by_system
+from ...files import followed
+from ..outcomes import UsageError
+from ..stopping import undisturbed
 
 STANDARD_OUTPUT = "-"
 ALSO_STANDARD_OUTPUT = {"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"}
+STREAM = re.compile(r"(?:/dev/fd|/proc/self/fd)/(\d{1,4})|/dev/std(in|out|err)")
 
 KINDS = {
+    "--save": ("a .blend file", set[str]()),
     "--report": ("an earlier report", {"version", "provenance"}),
-    "--linked": ("an earlier list of linked files", set[str]()),
     "--summary": ("an earlier summary of a batch", {"version", "job", "shots", "done"}),
-    "--freeze": ("an earlier list of shots", {"version", "job_sha256", "shots"}),
+    "record": ("a record of a shot", {"version", "shot", "output_sha256"}),
 }
-"""For each flag, a description of the file it writes and the keys of its JSON object; a list of linked files has only paths."""
+"""For each flag that names a file to write, a description of what it may replace, and the keys of that if it is JSON."""
 
-COMPRESSED = (b"\x28\xb5\x2f\xfd", b"\x1f\x8b")
-"""Magic numbers of a compressed .blend: Zstandard since Blender 3.0, gzip before."""
-BLEND = (b"BLENDER", *COMPRESSED)
+BLEND = (b"BLENDER", b"\x28\xb5\x2f\xfd", b"\x1f\x8b")
+"""First bytes of a .blend: plain, compressed with Zstandard (since 3.0), with gzip (before)."""
 
 
 def file_name(text: str) -> str:
@@ -51,8 +54,30 @@ def refuse_wrong_outputs(outputs: dict[str, str], inputs: dict[str, Path]) -> No
 
     `outputs` and `inputs` are keyed by the flags that name them; `-` is standard output. Raises `UsageError` or `FileError`.
     """
+    refuse_shared_outputs(outputs, inputs)
+    for flag, name in outputs.items():
+        path, (what, _) = Path(name), KINDS[flag]
+        is_stream = name == STANDARD_OUTPUT or _is_stream(path)
+        if flag == "--save":
+            if is_stream:
+                raise UsageError(
+                    '--save names "{name}", but a .blend file cannot be written to a stream. Name a file.', name=name
+                )
+            files.refuse_unwritable(path, is_blend, what)
+        elif not is_stream:
+            if path.suffix.lower() == ".blend":
+                raise UsageError('{flag} would write text to "{name}", a .blend file. Name another file.', flag=flag, name=name)
+            if path.is_file() and not path.is_symlink() and path.stat().st_size and not is_earlier(flag)(path):
+                raise UsageError(
+                    '{flag} would replace "{name}", which is not {what}. Name another file.', flag=flag, name=name, what=what
+                )
+            files.refuse_unwritable(path, is_earlier(flag), what)
+
+
+def refuse_shared_outputs(outputs: dict[str, str], inputs: dict[str, Path]) -> None:
+    """Refuse an output in the place of an input or of another output; raises `UsageError`."""
     for (one, name), (other, same) in itertools.combinations(outputs.items(), 2):
-        if is_same_place(name, same):
+        if (name == same) if STANDARD_OUTPUT in {name, same} else is_same(Path(name), Path(same)):
             raise UsageError('{one} and {other} both name "{name}". Name two files.', one=one, other=other, name=name)
     for flag, name in outputs.items():
         for source, path in inputs.items():
@@ -60,7 +85,6 @@ def refuse_wrong_outputs(outputs: dict[str, str], inputs: dict[str, Path]) -> No
                 raise UsageError(
                     '{flag} would replace "{name}", which {source} reads. Name another file.', flag=flag, name=name, source=source
                 )
-        (_refuse_shot_goal if flag == "--save" else _refuse_text_goal)(flag, name)
 
 
 def refuse_used_outputs(names: Iterable[str], used: Iterable[Path]) -> None:
@@ -70,13 +94,6 @@ def refuse_used_outputs(names: Iterable[str], used: Iterable[Path]) -> None:
         for name in existing:
             if is_same(name, path):
                 raise FileError('"{name}" is used by the shot, so it cannot be overwritten. Name another file.', name=name)
-
-
-def is_same_place(one: str, other: str) -> bool:
-    """Whether two outputs would go to the same file or both to standard output."""
-    if STANDARD_OUTPUT in {one, other}:
-        return one == other
-    return is_same(Path(one), Path(other))
 
 
 def is_same(one: Path, other: Path) -> bool:
@@ -95,24 +112,21 @@ def spelled(path: Path) -> str:
     return os.path.normcase(text).casefold() if sys.platform in {"win32", "darwin"} else text
 
 
-def refuse_foreign_text(flag: str, name: str) -> None:
-    """Refuse to replace a file that is not an earlier output of this flag; raises `UsageError`."""
-    path = Path(name)
-    if name == STANDARD_OUTPUT or is_stream(path) or not path.is_file() or not path.stat().st_size:
-        return
-    what, keys = KINDS[flag]
-    try:
-        found: Any = json.loads(path.read_bytes())
-    except (ValueError, RecursionError, OSError):
-        found = None
-    is_one = isinstance(found, dict) and (keys <= found.keys() if keys else all(isinstance(each, str) for each in found.values()))
-    if not is_one:
-        raise UsageError(
-            '{flag} would replace "{name}", which is not {what}. Name another file.', flag=flag, name=name, what=what
-        )
+def is_earlier(flag: str) -> Callable[[Path], bool]:
+    """Return the test whether a file is an earlier output of this flag."""
+    _, keys = KINDS[flag]
+
+    def is_one(path: Path) -> bool:
+        try:
+            found = json.loads(files.read(path))
+        except (FileError, ValueError, RecursionError):
+            return False
+        return isinstance(found, dict) and keys <= found.keys()
+
+    return is_one
 
 
-def looks_like_blend(path: Path) -> bool:
+def is_blend(path: Path) -> bool:
     """Whether a file begins with a magic number of .blend files."""
     try:
         with path.open("rb") as file:
@@ -121,48 +135,37 @@ def looks_like_blend(path: Path) -> bool:
         return False
 
 
-def _refuse_text_goal(flag: str, name: str) -> None:
-    path = Path(name)
-    if name == STANDARD_OUTPUT or is_stream(path):
-        return
-    refuse_unwritable(path)
-    if path.suffix.lower() == ".blend" or (path.exists() and looks_like_blend(path)):
-        raise UsageError('{flag} would write text to "{name}", a .blend file. Name another file.', flag=flag, name=name)
-    refuse_foreign_text(flag, name)
+def write_document(flag: str, goal: Path, document: object) -> None:
+    """Write a JSON document that `flag` names; a stream is written into. Raises `FileError`.
+
+    Characters that UTF-8 cannot encode (from undecodable file names) are written as backslash escapes.
+    """
+    data = (json.dumps(document, indent=2, allow_nan=False) + "\n").encode("utf-8", "backslashreplace")
+    try:
+        found = STREAM.fullmatch(str(goal))
+        if found is not None:
+            # Not by its name: the shell may have opened a file for appending, which would be replaced.
+            sys.stdout.flush()
+            sys.stderr.flush()
+            handle = int(found[1] or {"in": 0, "out": 1, "err": 2}[found[2]])
+            while data:
+                data = data[os.write(handle, data) :]
+        elif _is_stream(goal):
+            with goal.open("ab") as stream:
+                stream.write(data)
+        else:
+            with undisturbed():
+                files.write(goal, data, is_earlier(flag), KINDS[flag][0])
+    except OSError as error:
+        raise refused_by_system(goal, "written", error) from error
 
 
-def _refuse_shot_goal(flag: str, name: str) -> None:
-    path = Path(name)
-    if name == STANDARD_OUTPUT or is_stream(path):
-        raise UsageError(
-            '{flag} names "{name}", but a .blend file cannot be written to a stream. Name a file.', flag=flag, name=name
-        )
-    refuse_unwritable(path)
-    if path.exists() and path.stat().st_size and not looks_like_blend(path):
-        raise FileError('"{name}" is not a .blend file, so it cannot be saved over. Name another file.', name=name)
-
-
-def refuse_unwritable(asked: Path) -> None:
-    """Refuse a path where no file can be written; raises `FileError`."""
-    goal = followed(asked)
-    refuse_long(goal, is_written=True)
-    if goal.is_dir():
-        raise FileError('"{asked}" is a folder. Name a file to write to.', asked=asked)
-    if not goal.parent.is_dir():
-        raise FileError('The folder "{folder}" does not exist. Make it first, or write elsewhere.', folder=goal.parent)
-    if not _may(goal.parent, os.W_OK | os.X_OK):
-        raise FileError(
-            'The folder "{folder}" may not be written to by this user. Allow it, or write elsewhere.', folder=goal.parent
-        )
-    if not goal.exists():
-        return
-    mode = goal.stat().st_mode
-    if not stat.S_ISREG(mode):
-        raise FileError('"{asked}" is a socket or a disk, not a file. Name a file to write to.', asked=asked)
-    if not (_may(goal, os.W_OK) and mode & 0o222):
-        raise FileError('"{asked}" is read-only. Make it writable, or write to another file.', asked=asked)
-
-
-def _may(path: Path, mode: int) -> bool:
-    """Whether the effective user has access with this `mode`, a mask of `os.access`."""
-    return os.access(path, mode, effective_ids=os.access in os.supports_effective_ids)
+def _is_stream(path: Path) -> bool:
+    """Whether the path is a pipe or a character device, to be written to rather than replaced."""
+    if STREAM.fullmatch(str(path)):
+        return True
+    try:
+        mode = path.lstat().st_mode
+    except OSError:
+        return False
+    return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode)

@@ -2,34 +2,25 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
-import json
 import os
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
 import bpy
 
-from ..outcomes import FULL, FileError, UsageError, refused_by_system
-from .claims import SAFELY, unfinished
-from .outputs import COMPRESSED
-from .text_files import content_of, flush_to_disk, followed, publish, refuse_long
+from ...errors import FULL, FileError, refused_by_system
+from ...files import Lock, content_of, flush_to_disk, followed, publish
+from ..outcomes import UsageError
+from ..stopping import undisturbed
+from .outputs import BLEND
 
 COMMAND = ("-c", "--command")
 """Arguments that separate Blender's own arguments from ours."""
-
-JOURNAL = "TWOBONE_JOURNAL"
-"""Environment variable naming the file in which the Blenders of a batch record what they are about to save."""
-
-LAST_BLOCK = (b"ENDB", (24, 32))
-"""Code of the last block of a .blend, and its possible lengths in bytes, which depend on the version of the format."""
-SEEK_TABLE = b"\xb1\xea\x92\x8f"
-"""Last bytes of the seek table that ends a .blend compressed with Zstandard."""
 
 ROOM = 2
 """If a save fails with free disk space below this multiple of the file size, the disk is taken to have been full."""
@@ -43,10 +34,11 @@ def open_shot(path: Path | None, *, scripts: bool | None) -> None:
 
     `scripts` allows or forbids the scripts in the file; `None` follows `scripts_of_this_run`.
     """
-    if path is None:
-        _refuse_unopened()
+    if path is None:  # Where Blender cannot open the file on its command line, it continues with an empty one.
+        shots = [word for word in _blender_arguments() if word.lower().endswith(".blend") and not word.startswith("-")]
+        if shots and not bpy.data.filepath:
+            raise FileError('Shot "{path}" could not be opened. Check that it exists and is a whole .blend file.', path=shots[-1])
         return
-    refuse_long(followed(path))
     if not path.is_file():
         raise FileError('Shot "{path}" is not a file. Name a .blend file that exists.', path=path)
     try:
@@ -84,18 +76,6 @@ def window_in_context(scene: str = "") -> Iterator[None]:
         yield
 
 
-def refuse_unknown_scene(scene: str) -> None:
-    """Raise `FileError` if the file has no scene of this name; an empty name is allowed."""
-    if scene and scene not in bpy.data.scenes:
-        known = ", ".join(f'"{found.name}"' for found in bpy.data.scenes)
-        raise FileError('Scene "{scene}" is not in this file. Use one that is ({known}).', scene=scene, known=known)
-
-
-def unrun_scripts() -> str:
-    """Return why scripts of the file, such as Python drivers, were blocked; empty if none were."""
-    return bpy.app.autoexec_fail_message if bpy.app.autoexec_fail else ""
-
-
 def scripts_of_this_run() -> bool:
     """Whether Blender was started with scripts allowed (`-y`, `-Y`; the last one wins); false without such an argument."""
     choices = [word for word in _blender_arguments() if word in SCRIPTS]
@@ -110,106 +90,48 @@ def source_of(file: Path | None) -> Path | None:
 
 
 def save_goal(asked: str | Literal[True], source: Path | None) -> Path:
-    """Return the file that `--save` means, links followed; `True` means the shot itself. Raises `UsageError`."""
-    goal = source if asked is True else Path(asked)
-    if goal is None:
+    """Return the file that `--save` means; `True` means the file that was read, links followed. Raises `UsageError`."""
+    if asked is not True:
+        return Path(os.path.abspath(asked))  # noqa: PTH100 - links are refused, not followed
+    if source is None:
         raise UsageError("No file was opened, so there is none to save over. Name a file after --save.")
-    return followed(goal)
+    return followed(source)
 
 
-def used_files() -> list[Path]:
-    """Return every file that the open shot uses: libraries, caches, images, sounds."""
-    return [Path(path) for path in bpy.utils.blend_paths(absolute=True, packed=True)]
-
-
-def save_claimed_shot(goal: Path) -> list[str]:
-    """Save the open file as `goal` atomically: write a draft beside it, flush it, and move it into place.
+def save_shot(lock: Lock, expects: str, note: Callable[[str], None]) -> list[str]:
+    """Save the open file, in place of the contents that it `expects`: write a draft, flush it, and move it into place.
 
     A reader of the goal finds either the old or the new file at any time, even after a power cut. The compression of the
-    opened file is kept. No backup (.blend1) is made. Returns a sentence for each property of the replaced file that could
-    not be kept. Raises `FileError`.
+    opened file is kept. No backup (.blend1) is made. `note` gets the SHA-256 of the draft before it is moved. Returns a
+    sentence for each property of the replaced file that could not be kept. Raises `FileError`.
     """
-    draft = unfinished(goal)
+    goal, draft, source = lock.goal, lock.draft, Path(bpy.data.filepath)
+    compress = bool(bpy.context.preferences.filepaths.use_file_compression)
     try:
-        bpy.ops.wm.save_as_mainfile(filepath=str(draft), copy=True, check_existing=False, compress=_is_compressed())
+        if source.is_file():
+            with source.open("rb") as file:
+                compress = file.read(4).startswith(BLEND[1:])
+        bpy.ops.wm.save_as_mainfile(filepath=str(draft), copy=True, check_existing=False, compress=compress)
         with draft.open("rb+") as file:
             flush_to_disk(file.fileno())
-        _record_in_journal(draft, goal)
-        return publish(draft, goal)
+        note(content_of(draft))
+        with undisturbed():
+            return publish(lock, expects)
     except OSError as error:
         raise refused_by_system(goal, "saved", error) from error
     except RuntimeError as error:
-        _refuse_full_disk(goal, error)
+        # Blender tells the reason only as text, and if the disk was not quite full, that names an earlier, unrelated error.
+        number = next((number for number in FULL if os.strerror(number) in str(error)), None)
+        sizes = [path.stat().st_size for path in (source, goal) if path.is_file()]
+        if number is None and shutil.disk_usage(goal.parent).free < ROOM * max(sizes, default=0):
+            number = errno.ENOSPC
+        if number is not None:
+            raise refused_by_system(goal, "saved", OSError(number, os.strerror(number))) from error
         raise FileError(
             '"{goal}" cannot be saved ({reason}). Check the folder and the space on the disk.',
             goal=goal,
             reason=_reason(error),
         ) from error
-    finally:
-        draft.unlink(missing_ok=True)
-
-
-def is_whole(path: Path) -> bool:
-    """Whether a .blend file is complete, judged by its first and last bytes.
-
-    A truncated file may be replaced; a file of another format, or one that cannot be read, counts as complete.
-    """
-    try:
-        with path.open("rb") as file:
-            first = file.read(7)
-            size = file.seek(0, os.SEEK_END)
-            file.seek(max(size - LAST_BLOCK[1][-1], 0))
-            last = file.read()
-    except OSError:
-        return True  # Never replace a file that cannot be read.
-    if first.startswith(COMPRESSED[0]):
-        return last.endswith(SEEK_TABLE)
-    if first.startswith(b"BLENDER"):
-        return any(last[-length:].startswith(LAST_BLOCK[0]) for length in LAST_BLOCK[1])
-    return bool(first)
-
-
-def _record_in_journal(draft: Path, goal: Path) -> None:
-    """Append the draft's SHA-256 to the batch's journal, if any: after a kill, the batch recognizes its own output by it."""
-    journal = os.environ.get(JOURNAL)
-    if journal is None:
-        return
-    line = json.dumps([str(goal), content_of(draft)]) + "\n"
-    with contextlib.suppress(OSError):  # Without the entry, the batch only takes the goal for another's and keeps it.
-        handle = os.open(journal, os.O_WRONLY | os.O_APPEND | os.O_CREAT | SAFELY, 0o666)
-        try:
-            os.write(handle, line.encode())  # In a single write, since other Blenders append to it too.
-            flush_to_disk(handle)
-        finally:
-            os.close(handle)
-
-
-def _refuse_full_disk(goal: Path, error: RuntimeError) -> None:
-    """Raise the error for a full disk if that is why saving failed.
-
-    Blender reports the reason only as text, and if the disk was not quite full, the text names an earlier, unrelated error.
-    """
-    number = next((number for number in FULL if os.strerror(number) in str(error)), None)
-    sizes = [path.stat().st_size for path in (Path(bpy.data.filepath), goal) if path.is_file()]
-    if number is None and shutil.disk_usage(goal.parent).free < ROOM * max(sizes, default=0):
-        number = errno.ENOSPC
-    if number is not None:
-        raise refused_by_system(goal, "saved", OSError(number, os.strerror(number))) from error
-
-
-def _is_compressed() -> bool:
-    source = Path(bpy.data.filepath) if bpy.data.filepath else None
-    if source is None or not source.is_file():
-        return bool(bpy.context.preferences.filepaths.use_file_compression)
-    with source.open("rb") as file:
-        return file.read(4).startswith(COMPRESSED)
-
-
-def _refuse_unopened() -> None:
-    """Raise `FileError` if Blender could not open the file on its command line; it then continues with an empty file."""
-    shots = [word for word in _blender_arguments() if word.lower().endswith(".blend") and not word.startswith("-")]
-    if shots and not bpy.data.filepath:
-        raise FileError('Shot "{path}" could not be opened. Check that it exists and is a whole .blend file.', path=shots[-1])
 
 
 def _blender_arguments() -> list[str]:

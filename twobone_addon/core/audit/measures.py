@@ -140,7 +140,7 @@ def _mean(values: Array | Mask) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Stance:
+class StanceMeasures:
     """Measurements of one stance of a foot."""
 
     first: int
@@ -153,7 +153,7 @@ class Stance:
     below it."""
 
 
-def stances_of(places: Array, heights: Array, states: Codes, rate: float) -> list[Stance]:
+def stances_of(places: Array, heights: Array, states: Codes, rate: float) -> list[StanceMeasures]:
     """Stances of one foot, on any of its points, that last at least a tenth of a second.
 
     places : (2, F, 3), heel and ball in ground space; heights : (2, F) of the sole there; states : (F,) contacts
@@ -170,11 +170,11 @@ def stances_of(places: Array, heights: Array, states: Codes, rate: float) -> lis
                 third = len(path) // 3
                 slides.append(float(np.linalg.norm(path[-third:].mean(axis=0) - path[:third].mean(axis=0))))
         if slides:
-            found.append(Stance(first, last, min(slides), float(np.quantile(heights[:, inside].min(axis=0), 0.25))))
+            found.append(StanceMeasures(first, last, min(slides), float(np.quantile(heights[:, inside].min(axis=0), 0.25))))
     return found
 
 
-def is_flat(stances: list[Stance], leg_length: float) -> bool:
+def is_flat(stances: list[StanceMeasures], leg_length: float) -> bool:
     """Whether most of the stance time is on one level; on stairs there is no common floor to measure heights from."""
     times, levels = np.array([(each.last - each.first + 1, each.height) for each in stances]).reshape(-1, 2).T
     level = np.median(levels) if len(levels) else 0.0

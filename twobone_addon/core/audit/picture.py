@@ -9,11 +9,14 @@ from textwrap import wrap
 
 import numpy as np
 
+from ...files import one_line
 from ..array_types import Array, Mask
 from ..contacts.states import runs
 
 WIDTH, HEIGHT, LEFT, GAP = 960.0, 120.0, 60.0, 46.0
 """Pixels: width and height of a row's diagram, left margin, gap between rows."""
+PICTURE_START = '<svg xmlns="http://www.w3.org/2000/svg" data-kind="twobone-audit"'
+"""First characters of a picture, by which it is told from others."""
 COLOURS = {"heel": "#3778bf", "ball": "#2f9e5b", "contact": "#9aa3ad", "skating": "#d62f2f", "pop": "#e08a00"}
 LETTERS, LINE = 130, 16.0
 """Letters per line of the verdict, and line height in pixels."""
@@ -76,9 +79,9 @@ def clip_picture(title: str, verdict: str, frames: Array, rows: Sequence[Row]) -
         parts.append(_text(LEFT, top + size + 24, f"{first:g}", 10) + _text(WIDTH - 50, top + size + 24, f"{last:g}", 10))
         top += size + GAP
     box = f'viewBox="0 0 {WIDTH:.0f} {top:.0f}" width="{WIDTH:.0f}" height="{top:.0f}"'
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" {box} font-family="sans-serif">'
+    head = f'{PICTURE_START} {box} font-family="sans-serif">'
     return "\n".join([head, '<rect width="100%" height="100%" fill="white"/>', *parts, "</svg>", ""])
 
 
 def _text(x: float, y: float, words: str, size: int) -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" fill="#20252b">{escape(words)}</text>'
+    return f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" fill="#20252b">{escape(one_line(words))}</text>'

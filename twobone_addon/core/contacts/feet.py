@@ -7,10 +7,11 @@ duration (Savitzky-Golay filter of degree 1).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from ...records import replace
 from ..array_types import Array
 from ..arrays import magnitude
 
@@ -29,6 +30,9 @@ HELD = 1e-5
 CLOSES, SEAM, LEAST_CYCLE = 0.012, 0.5, 6
 """Tolerances of a cycle: leg lengths (1 cm of a leg) within which its first and last pose are the same; otherwise the relative
 difference of the step from last to first pose from the steps beside it; and its fewest frames."""
+UPRIGHT, RAISED = 0.5, 0.25
+"""Least height of the hips over the feet, relative to their distance or in leg lengths, of a body over its feet: a squatting
+person has 0.9 and 0.3, a spider 0.9 and less; a body that lies has about 0, and one that is upside down less."""
 MOST_SAMPLES = 40
 """Most samples of one window from which a quantile is computed."""
 
@@ -58,6 +62,14 @@ class FeetMotion:
         """The feet as seen from ground that moves at `velocity` `(3,)`, units per second."""
         travel = np.arange(self.points.shape[-2])[:, None] * (velocity / self.rate)
         return replace(self, points=self.points - travel, hips=self.hips - travel, belt=self.belt + velocity)
+
+    def is_over_feet(self) -> bool:
+        """Whether the body is over its feet for at least half of the time; a single leg may be held anywhere."""
+        if len(self.hips) == 1:
+            return True
+        legs = (self.hips - self.points.mean(axis=1)).mean(axis=0)
+        least = np.minimum(UPRIGHT * magnitude(legs), RAISED * self.leg_length)
+        return bool(np.median(legs[:, 2] - least) >= 0.0)
 
     def since(self, first: int) -> FeetMotion:
         """The feet from frame index `first` on."""

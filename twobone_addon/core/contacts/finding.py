@@ -10,13 +10,16 @@ Lengths inside are in leg lengths, times in seconds.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
+from ...records import replace
 from ..array_types import Array, Codes, Mask
 from ..arrays import magnitude
-from .feet import SIDE_IN_SECONDS, FeetMotion, Kinematics, quantile_near, smoothed
+from .feet import SIDE_IN_SECONDS, FeetMotion, Kinematics, quantile_near, smoothed, standing_speeds, steps_in
 from .ground import local_floor
 from .states import ContactState, runs, without_gaps, without_short
 
@@ -35,7 +38,7 @@ LOW = 0.07
 """Height tolerance in leg lengths over the floor: floating, soft ground and bent soles are lower, a raised foot is higher."""
 AGAINST = 2.0
 """Most evidence per second against standing, relative to the most for it."""
-CHANGE = 0.05
+CHANGE = 0.06
 """Cost of a landing or a lifting, in seconds of certain standing."""
 WEIGHT = 1.0
 """Cost per second of a body that is borne while it falls, or not borne while it does not, relative to one certain foot."""
@@ -58,7 +61,7 @@ ROUNDS = 3
 LENIENT = 2.0
 """Factor on the tolerances of feet that would otherwise never stand."""
 LEAVE = 1.25
-"""Ratio of leave to enter thresholds, of speed and height, where only the latter are given."""
+"""Ratio of leave to enter thresholds, where only the latter are given; and of the speeds at the edges of a stance and within."""
 LIFT = 0.012
 """Leg lengths (1 cm of a leg) by which heel or ball is raised when a foot no longer lies flat."""
 STILL_HIGH = 2.0 * LIFT
@@ -82,6 +85,21 @@ HANGING, SWINGS = 0.5, 1.5
 """A body hangs if for more than this part of the time near a contact no foot bears it and it does not fall, its certainty of
 falling being below this; and least ratio of the times that a swinging foot spends below three times a height and below that
 height: 1.7 at constant acceleration, 1 where it stops."""
+AT_PLACE, RESTS, STEP_MOVES, STEP_LASTS, BURST = 0.08, 0.1, 0.03, 0.6, 4.0
+"""A step inside a stance: leg lengths per second below which a ball rests, seconds of a rest, least leg lengths from one rest to
+the next if the foot is lifted (twice as many if not), most seconds between them, and least speed of the move as a multiple of the
+speed in the rests. A foot that skates goes on at one speed; one that steps is quick once and rests before and after."""
+MOST_AT_PLACE = 0.2
+"""Leg lengths per second above which no foot rests, however quick its steps are."""
+SWUNG = 1.0
+"""Leg lengths per second of heel or ball above which a foot that leaves a rest swings out, rather than slides on."""
+STEADY = 0.02
+"""Leg lengths per second below which rests count as equally slow."""
+SHARP, EDGE_OF_SWING, UNSLID = 2, 0.15, 0.3
+"""Frame steps of a window up to which it blurs no edge of a stance; largest speed of a foot at such an edge, as part of that of
+the swing beside it; and largest usual speed in a stance that does not slide, as part of the speed at its edges."""
+PASSES = 0.15
+"""Least travel of a body over a foot that bears it, in leg lengths: a third of a slow step."""
 LONG_GLIDE = 0.2
 """Least travel of a glide with the body, in leg lengths."""
 MOST_TOGETHER = 4
@@ -124,6 +142,8 @@ class Stance:
     """Units that the standing point moves over its ground; more than a few hundredths of a leg is a slide."""
     confidence: float
     """0 to 1: mean evidence for standing over its frames."""
+    moved: float = 0.0
+    """Units by which the standing point is away from the middle of its places, at most: as far as planting would move it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,14 +172,12 @@ class Story:
 
     def stance_of(self, foot: int, first: int, last: int) -> Stance | None:
         """The stance with most frames between indices `first` and `last`; `None` if none has any there."""
-        shared = [(min(each.last, last) - max(each.first, first) + 1, each.first, each) for each in self.stances[foot]]
+        begin = bisect_left(self.stances[foot], first, key=lambda each: each.last)
+        end = bisect_right(self.stances[foot], last, key=lambda each: each.first)
+        near = self.stances[foot][begin:end]
+        shared = [(min(each.last, last) - max(each.first, first) + 1, each.first, each) for each in near]
         most = max(shared, default=(0, 0, None), key=lambda each: each[:2])
         return most[2] if most[0] > 0 else None
-
-
-def find_states(feet: FeetMotion, given: Thresholds, *, any_height: bool = True) -> Codes:
-    """Contact states `(C, F)` of `find_story`."""
-    return find_story(feet, given, any_height=any_height).states
 
 
 def find_story(feet: FeetMotion, given: Thresholds, *, any_height: bool = True) -> Story:
@@ -186,6 +204,8 @@ def find_story(feet: FeetMotion, given: Thresholds, *, any_height: bool = True) 
     swung = motion.speeds[..., -round(NEAR / 2 * motion.rate) :].min(axis=1).max(axis=-1) > SWINGING * tolerances.speed[:, -1]
     calm = _evidence(motion.calmer(), tolerances, any_height=any_height).max(axis=1)
     landed = swung & (calm[:, -2:].min(axis=1) > LANDED)
+    if not (given.enter_speed or given.leave_speed):
+        estimate = replace(estimate, stands=_to_the_edges(around, motion, tolerances, estimate.stands, any_height=any_height))
     estimate = replace(estimate, stands=_from_landing(motion, estimate, given, any_height=any_height))
     stands = _tidied(motion, estimate, landed, given)
     states = _points_of(motion, estimate.evidence, stands, given.lift / feet.leg_length or LIFT, tolerances.noise)
@@ -194,6 +214,11 @@ def find_story(feet: FeetMotion, given: Thresholds, *, any_height: bool = True) 
         tuple(_stance(feet, states[foot], best[foot], foot, row) for row in runs(each)) for foot, each in enumerate(stands)
     )
     return Story(states, stances, has_rest_first=False)
+
+
+def no_story(feet: FeetMotion) -> Story:
+    """The story of feet that never stand."""
+    return Story(np.zeros(feet.heights[:, 0].shape, int), ((),) * len(feet.points), has_rest_first=False)
 
 
 def story_of(feet: FeetMotion, states: Codes, confidence: float = 1.0) -> Story:
@@ -288,8 +313,8 @@ def _first_tolerances(motion: Kinematics, given: Thresholds, length: float) -> T
     return Tolerances(speed, least, glide, height or LOW, noise)
 
 
-def _evidence(motion: Kinematics, tolerances: Tolerances, *, any_height: bool) -> Array:
-    """Evidence `(C, 2, F)` per second that each point stands: 1 at rest on the floor, 0 at the limit of the tolerances."""
+def _own_heights(motion: Kinematics, tolerances: Tolerances, *, any_height: bool) -> Array:
+    """Heights `(C, 2, F)` of points over the floor below them and over the level at which each of them stands."""
     heights = motion.heights
     if any_height:
         heights = heights - local_floor(motion, heights, tolerances.speed, tolerances.least_speed, MOST_LEVEL)
@@ -298,7 +323,12 @@ def _evidence(motion: Kinematics, tolerances: Tolerances, *, any_height: bool) -
         [np.quantile(h[on], LOWEST_STAND) if on.any() else 0.0 for h, on in zip(*foot, strict=True)]
         for foot in zip(heights, slow, strict=True)
     ]
-    heights = heights - np.clip(levels, -MOST_LEVEL, MOST_LEVEL)[..., None]
+    return heights - np.clip(levels, -MOST_LEVEL, MOST_LEVEL)[..., None]
+
+
+def _evidence(motion: Kinematics, tolerances: Tolerances, *, any_height: bool) -> Array:
+    """Evidence `(C, 2, F)` per second that each point stands: 1 at rest on the floor, 0 at the limit of the tolerances."""
+    heights = _own_heights(motion, tolerances, any_height=any_height)
     jitter = (NOISE_TIMES * motion.noise_of_speeds(tolerances.noise)) ** 2
     speed = motion.speeds**2 / (np.minimum(tolerances.speed[:, None], tolerances.glide) ** 2 + jitter)
     height = np.maximum(heights, 0.0) ** 2 / (tolerances.height**2 + (NOISE_TIMES * tolerances.noise) ** 2)
@@ -373,6 +403,33 @@ def _from_landing(motion: Kinematics, estimate: StanceEstimate, given: Threshold
     return stands
 
 
+def _to_the_edges(feet: FeetMotion, motion: Kinematics, tolerances: Tolerances, stands: Mask, *, any_height: bool) -> Mask:
+    """Stances `(C, F)` that begin earlier and end later where the foot rests by its speed over the shortest window.
+
+    The speeds by which stances are found are blurred over the window that noise demands, so that a foot that stands without
+    sliding seems to land half a window late and to leave half a window early.
+    """
+    quick = standing_speeds(feet) / feet.leg_length
+    limits, low = LEAVE * tolerances.least_speed, _own_heights(motion, tolerances, any_height=any_height) <= tolerances.height
+    steps, extended = steps_in(SIDE_IN_SECONDS, feet), stands.copy()
+    blur = steps // 2 if steps > SHARP else 0
+    for foot, foot_stands in enumerate(stands):
+        speeds = np.where(low[foot], quick[foot], np.inf).min(axis=0)
+        usual = [np.median(quick[foot, :, first : last + 1].min(axis=0)) / limits[first] for first, last in runs(foot_stands)]
+        stance_of = np.cumsum(np.diff(foot_stands, prepend=False) & foot_stands) - 1
+        for first, last in runs(~foot_stands):
+            slowest = np.minimum(limits, EDGE_OF_SWING * quick[foot, :, first : last + 1].max())
+            leaves, lands = (
+                (first - 1, range(first, last + 1)[:blur]),
+                (last + 1, range(last, first - 1, -1)[: max(blur - 1, 0) // 2]),
+            )
+            for edge, beside in (leaves, lands):
+                if 0 <= edge < len(speeds) and usual[stance_of[edge]] <= UNSLID:
+                    slow = [*(speeds[frame] <= slowest[frame] for frame in beside), False]
+                    extended[foot, list(beside[: slow.index(False)])] = True
+    return extended
+
+
 def _frames_coming_down(heights: Array, noise: float) -> int:
     """Number of first frames of a stance in which its heel and ball, at `heights` `(2, F)`, still come down to their places.
 
@@ -388,17 +445,12 @@ def _frames_coming_down(heights: Array, noise: float) -> int:
 def _tidied(motion: Kinematics, estimate: StanceEstimate, landed: Mask, given: Thresholds) -> Mask:
     """Stances `(C, F)` without steps inside them, glides, gaps, and contacts too short to be planted."""
     kept, evidence, count = _without_reversals(motion, estimate.stands), estimate.evidence.max(axis=1), estimate.stands.shape[-1]
-    lowest = motion.heights.min(axis=1)
     for foot, foot_stands in enumerate(kept):
         ball = motion.points[foot, 1]
-        for first, last in runs(foot_stands):
-            level = np.median(lowest[foot, first : last + 1])
-            for gap_first, gap_last in runs(evidence[foot, first : last + 1] < 0.0):
-                start, end = first + gap_first, first + gap_last
-                is_inside = first < start and end < last
-                is_lifted = lowest[foot, start : end + 1].max() - level > LOW / 2 + NOISE_TIMES * motion.noise
-                if is_inside and is_lifted and magnitude(ball[end + 1] - ball[start - 1]) > MOST_SLIDE:
-                    foot_stands[start : end + 1] = False
+        is_given = bool(given.enter_speed or given.leave_speed or motion.belt.any())
+        steps = _lifted_inside(motion, foot, foot_stands, evidence[foot])
+        for first, last in [*steps, *(() if is_given else _steps_out_of_rests(motion, foot, foot_stands))]:
+            foot_stands[first : last + 1] = False
         for first, last in runs(foot_stands):
             if estimate.may_glide[foot] and _glides(ball[first : last + 1], motion.body[first : last + 1], motion.rate):
                 foot_stands[first : last + 1] = False
@@ -414,6 +466,77 @@ def _tidied(motion: Kinematics, estimate: StanceEstimate, landed: Mask, given: T
     return kept
 
 
+def _lifted_inside(motion: Kinematics, foot: int, stands: Mask, evidence: Array) -> list[tuple[int, int]]:
+    """First and last frame of each step inside a stance for which a foot is lifted, against the `evidence` `(F,)`."""
+    lowest, ball, steps = motion.heights[foot].min(axis=0), motion.points[foot, 1], []
+    for first, last in runs(stands):
+        level = np.median(lowest[first : last + 1])
+        for gap_first, gap_last in runs(evidence[first : last + 1] < 0.0):
+            start, end = first + gap_first, first + gap_last
+            is_inside = first < start and end < last
+            is_lifted = lowest[start : end + 1].max() - level > LOW / 2 + NOISE_TIMES * motion.noise
+            if is_inside and is_lifted and magnitude(ball[end + 1] - ball[start - 1]) > MOST_SLIDE:
+                steps.append((start, end))
+    return steps
+
+
+def _steps_out_of_rests(motion: Kinematics, foot: int, stands: Mask) -> list[tuple[int, int]]:
+    """First and last frame of each step inside a stance by which a foot leaves a place where it rests."""
+    ball, speeds, others, steps = (
+        motion.points[foot, 1, :, :2],
+        motion.speeds[foot],
+        np.delete(motion.points[:, 1, :, :2], foot, axis=0),
+        [],
+    )
+
+    def is_step(away: Array, burst: slice) -> bool:
+        # Feet that slide together are slipping with the body, unless they jump.
+        moved, is_lifted = float(magnitude(away)), np.ptp(motion.points[foot, :, burst, 2], axis=1).max() > LIFT
+        along = magnitude(others[:, burst.stop - 1] - others[:, burst.start] - away).min(initial=np.inf)
+        return moved > STEP_MOVES if is_lifted else moved > 2.0 * STEP_MOVES and along > moved / 2.0
+
+    for first, last in runs(stands):
+        if last - first + 1 < 3.0 * RESTS * motion.rate:
+            continue
+        rests = [(first + one, first + two) for one, two in _rests(speeds[1, first : last + 1], motion.rate)]
+        places = [np.median(ball[one : two + 1], axis=0) for one, two in rests]
+        usual = [max(STEADY, float(np.median(speeds[1, one : two + 1]))) for one, two in rests]
+        parts = [first]
+        for number, ((_, end), (start, _)) in enumerate(pairwise(rests)):
+            burst = slice(end, start + 1)
+            is_quick = speeds[1, burst].max() > BURST * max(usual[number : number + 2])
+            is_short = (start - end) / motion.rate < STEP_LASTS
+            if start - end > 1 and is_quick and is_short and is_step(places[number + 1] - places[number], burst):
+                steps.append((end + 1, start - 1))
+                parts += [end, start]
+        # What a foot swings out to need not be a rest: it may be dragged on, or stand on its ball and turn.
+        for start, end in zip(parts[::2], [*parts[1::2], last], strict=True):
+            middle = ball[start : end + 1].mean(axis=0)
+            for (one, two), place, slow in zip(rests, places, usual, strict=True):
+                for quick_first, quick_last in runs(speeds[:, start : end + 1].min(axis=0) > BURST * slow):
+                    begin, finish = start + quick_first, start + quick_last
+                    burst, reach = slice(begin - 1, finish + 2), RESTS * motion.rate
+                    is_beside = min(abs(begin - two), abs(one - finish)) <= reach and start <= one <= two <= end
+                    is_inside = start < begin and finish < end and (finish - begin) / motion.rate < STEP_LASTS
+                    if is_beside and is_inside and speeds[:, burst].max() > SWUNG and is_step(middle - place, burst):
+                        steps.append((begin, finish))
+    return steps
+
+
+def _rests(speeds: Array, rate: float) -> list[tuple[int, int]]:
+    """First and last frame of each rest of a point with `speeds` `(F,)` over a stance; its edges may cut a rest in half.
+
+    A recorded foot trembles while it rests, by a part of the speed with which it steps.
+    """
+    ends = 0, len(speeds) - 1
+    slow = np.clip(float(speeds.max()) / BURST, AT_PLACE, MOST_AT_PLACE)
+    return [
+        (first, last)
+        for first, last in runs(speeds < slow)
+        if (last - first + 1) / rate >= (RESTS / 2.0 if first == ends[0] or last == ends[1] else RESTS)
+    ]
+
+
 def _without_reversals(motion: Kinematics, stands: Mask) -> Mask:
     """`stands` `(C, F)` without feet that reverse in the air under a body that hangs: no foot bears it, yet it does not fall."""
     # Heights over one level: a foot on stairs does not go up and down with them.
@@ -424,7 +547,7 @@ def _without_reversals(motion: Kinematics, stands: Mask) -> Mask:
         (foot, slice(first, last + 1), slice(max(first - near, 0), last + 1 + near))
         for foot, foot_stands in enumerate(stands)
         for first, last in runs(foot_stands)
-        if _reverses_in_air(paths[foot], first, last, lift, motion.rate)
+        if _reverses_in_air(paths[foot], first, last, lift, motion.rate) and not _is_passed(paths[foot], motion.body, first, last)
     ]
     for foot, row, _ in reversals:
         rests[foot, row] = False
@@ -432,6 +555,12 @@ def _without_reversals(motion: Kinematics, stands: Mask) -> Mask:
     for foot, row, around in reversals:
         kept[foot, row] = np.mean(hangs[around]) <= HANGING
     return kept
+
+
+def _is_passed(path: Array, body: Array, first: int, last: int) -> bool:
+    """Whether the body passes over a foot that stays behind on its `path` `(F, 3)`, as it does in a step."""
+    passed, followed = (float(magnitude((each[last] - each[first])[:2])) for each in (body, path))
+    return passed > PASSES and followed < passed / 2.0
 
 
 def _reverses_in_air(path: Array, first: int, last: int, lift: float, rate: float) -> bool:
@@ -504,9 +633,10 @@ def _stance(feet: FeetMotion, states: Codes, evidence: Array, foot: int, row: tu
     path = feet.points[foot, point]
     standing = path[inside][(states[inside] & (point + 1)) != 0]
     travel = float(magnitude(standing - standing[0]).max(initial=0.0)) if len(standing) else 0.0
+    moved = float(magnitude(standing - standing.mean(axis=0)).max()) if len(standing) else 0.0
     confidence = float(np.clip(np.mean(evidence[inside]), 0.0, 1.0))
     begins, ends = first - _time_in_place(path, first, -1), last + _time_in_place(path, last, 1)
-    return Stance(first, last, begins, ends, travel, confidence)
+    return Stance(first, last, begins, ends, travel, confidence, moved)
 
 
 def _time_in_place(path: Array, edge: int, side: int) -> float:

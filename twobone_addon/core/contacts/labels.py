@@ -5,19 +5,28 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
+import tokenize
 import zipfile
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from ...errors import SettingError
+from ...files import LARGEST, read, read_table
 from ..array_types import Array, Codes
 
 COLUMNS = ("left_heel", "left_ball", "right_heel", "right_ball")
 SYNONYMS = {"left_toe": "left_ball", "right_toe": "right_ball"}
 WITHOUT_MEANING = {"frame"}
 KEY = "foot_contacts"
+UNREADABLE = (
+    ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, SyntaxError, EOFError, MemoryError, OSError,
+    NotImplementedError, RuntimeError, zipfile.BadZipFile, zlib.error, csv.Error, tokenize.TokenError,
+)  # fmt: skip
+"""What the parsers of others' files raise for one that is none; RuntimeError is that of an encrypted archive."""
 STANDS = 0.5
 """Least label, of 0 to 1, of a point that is on the ground."""
 
@@ -38,13 +47,12 @@ class Labels:
 
 
 def read_labels(path: Path) -> Labels:
-    """Read the contacts in a `.npz`, `.csv` or `.json` file; raises `SettingError` that says what is wrong with it."""
+    """Read the contacts in a `.npz`, `.csv` or `.json` file; raises `SettingError` or `FileError` that says what is wrong."""
+    reader = READERS[_suffix(path)]
     try:
-        rows, fps = READERS[_suffix(path)](path)
+        rows, fps = reader(path)
         table = np.array(rows, dtype=float)
-    except FileNotFoundError:
-        raise SettingError('There is no file "{file}".', file=str(path)) from None
-    except (OSError, ValueError, TypeError, KeyError, EOFError, zipfile.BadZipFile, RecursionError) as error:
+    except UNREADABLE as error:
         reason = f"{type(error).__name__}: {error}"[:200]
         raise SettingError('File "{file}" cannot be read as contacts ({reason}).', file=path.name, reason=reason) from error
     if not table.size or table.shape != (len(table), len(COLUMNS)):
@@ -88,25 +96,43 @@ def _suffix(path: Path) -> str:
 
 
 def _from_npz(path: Path) -> tuple[Array, float]:
-    with np.load(path, allow_pickle=False) as archive:
-        if KEY not in archive:
-            _refuse_columns(path, list(archive), (KEY,))
-        return archive[KEY], float(archive["fps"]) if "fps" in archive else 0.0
+    """Read the arrays; one that says that it is larger than any take, or than its own file, is refused before it is unpacked."""
+    with zipfile.ZipFile(io.BytesIO(read(path))) as archive:
+        names = [name.removesuffix(".npy") for name in archive.namelist()]
+        if KEY not in names:
+            _refuse_columns(path, names[:20], (KEY,))
+        values = {name: _array(archive, f"{name}.npy") for name in (KEY, "fps") if name in names}
+    return values[KEY], float(values.get("fps", 0.0))
+
+
+def _array(archive: zipfile.ZipFile, name: str) -> Array:
+    if archive.getinfo(name).file_size > LARGEST:
+        raise ValueError(f"{name} is larger than {LARGEST >> 20} MB")
+    with archive.open(name) as file:
+        version = np.lib.format.read_magic(file)
+        read_header = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}[version]
+        shape, is_fortran, kind = read_header(file)
+        if kind.hasobject or kind.kind not in "biuf" or any(size < 0 for size in shape):
+            raise ValueError(f"{name} holds {kind}, no numbers")
+        if math.prod(shape) * kind.itemsize > LARGEST:
+            raise ValueError(f"{name} has the shape {shape}, more than {LARGEST >> 20} MB")
+        flat = np.frombuffer(file.read(math.prod(shape) * kind.itemsize), kind, math.prod(shape))
+    return flat.reshape(shape, order="F" if is_fortran else "C")
 
 
 def _from_csv(path: Path) -> tuple[list[list[str]], float]:
-    rows = [row for row in csv.reader(path.read_text(encoding="utf-8-sig").splitlines()) if row]
+    rows = [row for row in csv.reader(read(path).decode("utf-8-sig").splitlines()) if row]
     if not rows or all(_is_number(cell) for cell in rows[0]):
         return rows, 0.0
     return _in_order(path, rows[0], rows[1:]), 0.0
 
 
 def _from_json(path: Path) -> tuple[list[list[float]], float]:
-    content = json.loads(path.read_text(encoding="utf-8"))
+    content = read_table(path)
     if isinstance(content, list):
         return content, 0.0
-    if KEY not in content:
-        _refuse_columns(path, list(content), (KEY,))
+    if not isinstance(content, dict) or not isinstance(content.get(KEY), list):
+        _refuse_columns(path, list(content)[:20] if isinstance(content, dict) else [], (KEY,))
     rows = _in_order(path, content["columns"], content[KEY]) if "columns" in content else content[KEY]
     return rows, float(content.get("fps", 0.0))
 

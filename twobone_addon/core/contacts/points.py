@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 
+from ...records import replace
 from ..array_types import Array, Codes, Mask
 from ..arrays import magnitude
 from .states import ContactState, runs

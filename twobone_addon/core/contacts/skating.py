@@ -14,18 +14,13 @@ FAST = 0.56
 """Leg lengths per second (0.5 m for a leg of 0.9 m) above which everybody sees a foot slide."""
 
 
-def low_frames(heights: Array, leg_length: float) -> Mask:
-    """Mask `(..., F)` of balls at `heights` `(..., F)` that are low enough to be expected to stand."""
-    return heights <= np.quantile(heights, LOWEST, axis=-1, keepdims=True) + LOW * leg_length
-
-
 def skating_frames(balls: Array, leg_length: float, rate: float) -> tuple[Mask, Mask]:
     """Masks `(..., F)` of frames at which `balls` `(..., F, 3)` are low, and at which they are low and skate.
 
     Positions are over their ground, Z up, in the world or relative to a belt, at `rate` frames per second; speeds are
     horizontal central differences. A single frame does not move.
     """
-    low = low_frames(balls[..., 2], leg_length)
+    low = balls[..., 2] <= np.quantile(balls[..., 2], LOWEST, axis=-1, keepdims=True) + LOW * leg_length
     if balls.shape[-2] == 1:
         return low, np.zeros_like(low)
     speeds = magnitude(np.gradient(balls[..., :2], 1.0 / rate, axis=-2))

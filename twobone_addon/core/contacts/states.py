@@ -33,11 +33,6 @@ class Contact:
     """`HEEL`, `BALL` or `BOTH`."""
 
 
-def states_of_points(heel: Mask, ball: Mask) -> Codes:
-    """States `(F,)` of a foot from masks `(F,)` of its heel and its ball on the ground."""
-    return np.asarray(heel, bool) * int(ContactState.HEEL) + np.asarray(ball, bool) * int(ContactState.BALL)
-
-
 def on_heel(states: Codes) -> Mask:
     """Mask `(F,)` of frames with the heel on the ground."""
     return (np.asarray(states) & ContactState.HEEL) != 0

@@ -23,6 +23,8 @@ CENTRAL = np.array([-1.0, 9.0, 9.0, -1.0]) / 16.0
 """Weights of four samples for the value halfway between the middle two and, in `EARLIER`, between the last two."""
 EARLIER = np.array([1.0, -5.0, 15.0, 5.0]) / 16.0
 THIRD_DIFFERENCE = np.array([-1.0, 3.0, -3.0, 1.0])
+CENTRAL_ERROR, EARLIER_ERROR = 3.0 / 128.0, -5.0 / 128.0
+"""What these cubics lack at the half, in fourth differences of the samples."""
 
 DIFFERENCE = 1e-4
 """Finite-difference step in channel units (radians or quaternion components): its square is well above rounding."""
@@ -136,7 +138,8 @@ def halfway(values: Array, held: Indices) -> Array:
     values : (M, K), whose rows `held` (N,) are the samples
 
     Among the cubics through the four surrounding samples, the four before and the four after, the one with the smallest third
-    difference is taken per channel (as in ENO schemes, Harten et al. 1987). With fewer than four samples, the mean of the two.
+    difference is taken per channel (as in ENO schemes, Harten et al. 1987). To this comes its error, told by the smaller of the
+    fourth differences to both sides, or none where their signs differ. With fewer than four samples, the mean of the two.
     """
     if len(held) < len(CENTRAL):
         return 0.5 * (values[held[:-1]] + values[held[1:]])
@@ -151,17 +154,31 @@ def halfway(values: Array, held: Indices) -> Array:
 def _halfway(samples: Array) -> Array:
     """`halfway` for four samples or more."""
     windows = np.lib.stride_tricks.sliding_window_view(samples, len(CENTRAL), axis=0)
-    roughness = np.abs(windows @ THIRD_DIFFERENCE)
+    thirds = windows @ THIRD_DIFFERENCE
+    roughness, fourths = np.abs(thirds), _fourth_differences(thirds)
     far = np.full((1, samples.shape[1]), np.inf)
     count = len(samples) - 1
     halves, rough = [], []
-    for weights, offset in ((CENTRAL, 1), (EARLIER, 2), (EARLIER[::-1], 0)):
+    for weights, error, offset in (
+        (CENTRAL, CENTRAL_ERROR, 1),
+        (EARLIER, EARLIER_ERROR, 2),
+        (EARLIER[::-1], EARLIER_ERROR, 0),
+    ):
         # The stencil of interval i begins at sample i - offset; a stencil that begins outside does not exist.
-        half, missing = windows @ weights, np.repeat(far, offset, axis=0)
+        half, missing = windows @ weights + error * fourths, np.repeat(far, offset, axis=0)
         halves.append(np.concatenate([missing, half, np.repeat(far, count - len(half), axis=0)])[:count])
         rough.append(np.concatenate([missing, roughness, np.repeat(far, count - len(half), axis=0)])[:count])
     smoothest = np.argmin(rough, axis=0)
     return np.take_along_axis(np.stack(halves), smoothest[None], axis=0)[0]
+
+
+def _fourth_differences(thirds: Array) -> Array:
+    """Fourth differences `(W, K)` at stencils with third differences `(W, K)`: the smaller of both sides', 0 across corners."""
+    if len(thirds) < 3:  # noqa: PLR2004 - too few for two of them
+        return np.zeros(thirds.shape)
+    fourths = np.diff(thirds, axis=0)
+    before, after = np.concatenate([fourths[1:2], fourths]), np.concatenate([fourths, fourths[-2:-1]])
+    return np.where(before * after > 0.0, np.where(np.abs(before) < np.abs(after), before, after), 0.0)
 
 
 def feel(values: WithHalves, drift: Drift, tolerance: Array) -> Array:

@@ -10,11 +10,12 @@ batch: one by one, call overhead would exceed the work.
 """
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass, fields, replace
-from typing import TypeAlias
+from dataclasses import dataclass, fields
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from ...records import replace
 from ..array_types import Array, Indices, Mask
 from .bezier import bernstein, parameters_at
 from .drift import FINER, Motion
@@ -166,7 +167,7 @@ class Fits:
 
     def some(self, rows: Array) -> "Fits":
         """Some of the fits."""
-        parts = {
+        parts: dict[str, Any] = {
             entry.name: tuple(each[rows] for each in value) if isinstance(value, tuple) else value[rows]
             for entry in fields(self)
             if not isinstance(value := getattr(self, entry.name), Motion)

@@ -7,10 +7,10 @@ a counterpart. If the pair is a pair of limbs, so is the branch alone.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
+from ...records import replace
 from ..array_types import Array
 from .skeleton import Skeleton
 from .tree.candidates import Anatomy, Mirror

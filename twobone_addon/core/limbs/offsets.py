@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
+from ...records import replace
 from ..array_types import Array
 from .body.shapes import BALANCE
 from .pairs import LimbBones, LimbPair

@@ -2,22 +2,188 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-from functools import cache, partial
+from collections import deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property, partial
+from itertools import product
 
 import numpy as np
 
+from ...records import replace
+from ..array_types import Array
 from .body.facing import facing, placed, side_of
-from .body.judging import Judged, Kind, bodies, judged
+from .body.judging import Judged, LimbKind, bodies, judged
 from .body.shapes import Reason, candidate
-from .controls import Controls
 from .lone import completed, is_even
 from .pairs import NOTHING, Found, LimbBones, LimbPair
 from .skeleton import Skeleton
 from .tree.candidates import Anatomy, Pair
-from .tree.joints import JointTree, joint_tree
+from .tree.joints import SAME_PLACE, JointTree, joint_tree
 from .tree.links import ON_LINK, PASSED, Judge, Links, off_line
+
+FULL_LENGTH = 0.8
+"""Least length of a control, relative to the visible bone, that counts as equally long."""
+
+ALIGNED = 0.99
+"""Least cosine between control and visible bone that counts as aligned."""
+
+
+@dataclass(frozen=True, slots=True)
+class PosingBones:
+    """Indices of the bones that pose a limb."""
+
+    upper: int
+    lower: int
+    tip: int
+    """Bone whose head is the tip; the lower bone where the tip is its tail."""
+
+
+class Controls:
+    """Finds the bones that pose the visible bones."""
+
+    def __init__(self, skeleton: Skeleton) -> None:
+        """Search in `skeleton`."""
+        self._skeleton = skeleton
+        self._tolerance = SAME_PLACE * skeleton.size
+        self._bones_at: dict[bytes, list[int]] = {}
+        # Heads in the order along the longest axis: those near a point are neighbours there.
+        self._axis = int(np.argmax(np.ptp(skeleton.heads, axis=0)))
+        self._order = np.argsort(skeleton.heads[:, self._axis], kind="stable")
+        self._along = skeleton.heads[self._order, self._axis]
+        self._spans = _spans(skeleton.parents)
+
+    def posing(self, root: Array, mid: Array, tip: Array, shown: Sequence[int]) -> PosingBones:
+        """The posing bones with heads at these points `(3,)`; `shown` are the visible upper, lower and tip bones."""
+        followed = self._followed(shown)
+        pairs = self._pairs(root, mid)
+        upper, lower = max(pairs, key=lambda pair: self._rank(pair, shown, followed), default=(shown[0], shown[1]))
+        return PosingBones(upper, lower, self._tip(lower, tip, shown, followed))
+
+    def turn(self, root: Array, mid: Array, other: Array) -> bool:
+        """Whether unbound bones begin at two points `(3,)`, the second below the first with only unbound bones between.
+
+        The upper bone must turn one side only: no bone at the `other` side's middle joint may be below it.
+        """
+        free = (upper for upper, lower in self._pairs(root, mid) if not self._is_bound(upper, lower))
+        beyond = self._at(other)
+        return any(not any(self._is_above(upper, bone) for bone in beyond) for upper in free)
+
+    def _pairs(self, root: Array, mid: Array) -> list[tuple[int, int]]:
+        return [(upper, lower) for upper, lower in product(self._at(root), self._at(mid)) if self._is_above(upper, lower)]
+
+    def _is_above(self, upper: int, bone: int) -> bool:
+        """Whether one bone is an ancestor of another."""
+        return self._spans[upper][0] < self._spans[bone][0] < self._spans[upper][1]
+
+    def _is_bound(self, upper: int, lower: int) -> bool:
+        """Whether a bone, one below it, or any between them is bound."""
+        while lower != upper and lower not in self._skeleton.bound:
+            lower = self._skeleton.parents[lower]
+        return lower in self._skeleton.bound
+
+    def below(self, bone: int, place: Array, shown: int) -> int:
+        """Among the bones below `bone` that begin at a point, the one that poses the bone `shown` there; -1 for none."""
+        return self._best([each for each in self._at(place) if self._is_above(bone, each)], shown, self._followed([shown]))
+
+    def anywhere(self, place: Array, shown: int) -> int:
+        """Among all bones that begin at a point, the one that poses the bone `shown` there; -1 for none."""
+        followed = self._followed([shown])
+        return self._best([each for each in self._at(place) if each in followed], shown, followed)
+
+    def _tip(self, lower: int, tip: Array, shown: Sequence[int], followed: Sequence[int]) -> int:
+        if shown[2] == shown[1]:
+            return lower
+        best = self._best([each for each in self._at(tip) if self._is_above(lower, each)], shown[2], followed)
+        return best if best >= 0 else lower
+
+    def _best(self, bones: Sequence[int], shown: int, followed: Sequence[int]) -> int:
+        if shown in bones and shown not in self._skeleton.bound:
+            return shown
+        free = [each for each in bones if each not in self._skeleton.bound]
+        copied = {other for _, other in self._skeleton.copies}
+        ranked = sorted(
+            free,
+            key=lambda each: (
+                each not in followed,
+                each not in copied,
+                not self._is_like(each, shown),
+                followed.index(each) if each in followed else 0,
+            ),
+        )
+        return next(iter([*ranked, *bones]), -1)
+
+    def _is_like(self, bone: int, shown: int) -> bool:
+        """Whether a bone is aligned with a visible bone and nearly as long; tweaks are shorter, pivots point elsewhere."""
+        candidate, visible = (self._skeleton.tails[each] - self._skeleton.heads[each] for each in (bone, shown))
+        length = float(np.linalg.norm(candidate))
+        return length >= FULL_LENGTH * float(np.linalg.norm(visible)) and float(candidate @ visible) >= ALIGNED * length * float(
+            np.linalg.norm(visible)
+        )
+
+    def _rank(self, pair: tuple[int, int], shown: Sequence[int], followed: Sequence[int]) -> tuple[int, ...]:
+        """Sort key, best greatest: unbound, followed by the visible bones, visible, closest together, highest."""
+        upper, lower = pair
+        bound = sum(bone in self._skeleton.bound for bone in pair)
+        between = self._above(lower).index(upper)
+        return (
+            -bound,
+            sum(bone in followed for bone in pair),
+            sum(bone in shown for bone in pair),
+            -between,
+            -len(self._above(lower)),
+        )
+
+    def _followed(self, bones: Iterable[int]) -> list[int]:
+        """The bones and all bones that they follow, by constraints or as children, nearest first."""
+        found: dict[int, None] = {}
+        queue = deque(bones)
+        while queue:
+            bone = queue.popleft()
+            if bone >= 0 and bone not in found:
+                found[bone] = None
+                queue.extend([*self._copied.get(bone, ()), self._skeleton.parents[bone]])
+        return list(found)
+
+    @cached_property
+    def _copied(self) -> dict[int, list[int]]:
+        targets: dict[int, list[int]] = {}
+        for bone, other in self._skeleton.copies:
+            targets.setdefault(bone, []).append(other)
+        return targets
+
+    def _at(self, place: Array) -> list[int]:
+        key = place.tobytes()
+        if key not in self._bones_at:
+            # Rounding must not leave out a bone just at the tolerance, so the neighbours are chosen from a little more.
+            room, along = 2.0 * self._tolerance, place[self._axis]
+            start, end = np.searchsorted(self._along, (along - room, along + room))
+            near = np.sort(self._order[start:end])
+            distances = np.linalg.norm(self._skeleton.heads[near] - place, axis=1)
+            self._bones_at[key] = near[distances <= self._tolerance].tolist()
+        return self._bones_at[key]
+
+    def _above(self, bone: int) -> list[int]:
+        return self._skeleton.way_up(bone)[1:]
+
+
+def _spans(parents: Sequence[int]) -> list[tuple[int, int]]:
+    """For each bone its number in a walk over the tree, and the first number after all bones below it."""
+    children: list[list[int]] = [[] for _ in parents]
+    for bone, parent in enumerate(parents):
+        if parent >= 0:
+            children[parent].append(bone)
+    order, waiting = [], [bone for bone, parent in enumerate(parents) if parent < 0]
+    while waiting:
+        order.append(waiting.pop())
+        waiting.extend(children[order[-1]])
+    sizes = [1] * len(parents)
+    for bone in reversed(order):
+        if parents[bone] >= 0:
+            sizes[parents[bone]] += sizes[bone]
+    numbers = {bone: number for number, bone in enumerate(order)}
+    return [(numbers[bone], numbers[bone] + sizes[bone]) for bone in range(len(parents))]
+
 
 NOT_TURNED_FACTOR = 0.5
 """Score factor for links whose middle joint no control turns."""
@@ -34,7 +200,11 @@ def search(skeleton: Skeleton) -> Found:
 
 def _with_lone(skeleton: Skeleton, chosen: Sequence[bool], found: Found) -> Found:
     """The findings, with arms without a counterpart added on a single body that has legs and no arms."""
-    if not found.pairs or len(found.pairs) != found.pairs[0].place.count or any(pair.kind is Kind.ARM for pair in found.pairs):
+    if (
+        not found.pairs
+        or len(found.pairs) != found.pairs[0].place.count
+        or any(pair.kind is LimbKind.ARM for pair in found.pairs)
+    ):
         return found
     first, second = ((bones.upper, bones.lower, bones.tip) for bones in found.pairs[0].both)
     whole = completed(skeleton, joint_tree(skeleton, chosen), (first, second))
@@ -47,7 +217,7 @@ def _with_lone(skeleton: Skeleton, chosen: Sequence[bool], found: Found) -> Foun
     arms, left_out = [], []
     for pair in again.pairs:
         lone = [bones for bones in pair.both if max(bones.upper, bones.lower, bones.tip) < count]
-        if pair.kind is Kind.ARM and len(lone) == 1:
+        if pair.kind is LimbKind.ARM and len(lone) == 1:
             if is_even(skeleton, (lone[0].upper, lone[0].lower, lone[0].tip)):
                 arms.append(replace(pair, both=(lone[0],), left=pair.left if pair.both[0] is lone[0] else -pair.left))
             else:
@@ -90,6 +260,7 @@ def _turning_judge(tree: JointTree, controls: Controls, pair: Pair) -> Judge:
     def turn(root: int, mid: int) -> bool:
         return controls.turn(tree.places[root], tree.places[mid], tree.places[partners[mid]])
 
+    @cache
     def above(joint: int) -> list[int]:
         return [each for each in tree.way_up(joint)[1:] if each in partners]
 
@@ -115,7 +286,7 @@ def _bones(tree: JointTree, controls: Controls, limb: Judged, *, second: bool) -
     tip = on_side(links.tip) if links.tip >= 0 else mid
     shown = tuple(tree.bones[joint][0] for joint in (root, mid, tip))
     found = controls.posing(tree.places[root], tree.places[mid], tree.places[tip], shown)
-    after = [on_side(joint) for joint in way[way.index(links.tip) :]] if links.tip in way and limb.kind is Kind.LEG else []
+    after = [on_side(joint) for joint in way[way.index(links.tip) :]] if links.tip in way and limb.kind is LimbKind.LEG else []
     toe = _toe(tree, controls, found.tip, after)
     return LimbBones(found.upper, found.lower, found.tip, toe, tree.bones[on_side(way[-1])][0])
 

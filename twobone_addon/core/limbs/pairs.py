@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeAlias
 
-from .body.facing import Place
-from .body.judging import Kind
+from ...records import replace
+from .body.facing import LimbIndex
+from .body.judging import LimbKind
 from .body.shapes import Reason
 from .skeleton import Skeleton
 
@@ -39,14 +41,14 @@ class LimbBones:
 class LimbPair:
     """A limb of each side, or the only one."""
 
-    kind: Kind
-    place: Place
+    kind: LimbKind
+    place: LimbIndex
     both: tuple[LimbBones, ...]
     left: float
     """Positive where the first limb is left of the second, negative where it is right, 0 where unknown."""
     hand: bool = False
     """Whether the limbs end in fingers."""
-    against: Kind | Reason | None = None
+    against: LimbKind | Reason | None = None
     """Verdict of the geometry where the names overruled it."""
 
     @property
@@ -82,14 +84,29 @@ def without_listed(skeleton: Skeleton, found: Found) -> Found:
     return replace(found, left_out=tuple(kept.items()))
 
 
-def in_order(pairs: Sequence[LimbPair]) -> tuple[LimbPair, ...]:
-    """The pairs sorted and renumbered: legs first, each kind from the front."""
-    kinds = list(Kind)
-    ordered = sorted(pairs, key=lambda pair: (kinds.index(pair.kind), pair.place.number))
+FRONT, BEHIND = re.compile(r"front|fore(?!arm)", re.IGNORECASE), re.compile(r"back|hind|rear", re.IGNORECASE)
+"""Words for the legs before and behind in names of bones."""
+
+
+def in_order(pairs: Sequence[LimbPair], names: Sequence[str]) -> tuple[LimbPair, ...]:
+    """The pairs sorted and renumbered: legs first, each kind from the front.
+
+    A body that rears up does not show its front: where all bone `names` of two pairs of legs say which is before, they decide.
+    """
+    kinds = list(LimbKind)
+
+    def says(pair: LimbPair, words: re.Pattern[str]) -> bool:
+        return all(words.search(names[bone]) for limb in pair.both for bone in limb.key)
+
+    legs = [pair for pair in pairs if pair.kind is LimbKind.LEG]
+    before, behind = ([pair.key for pair in legs if says(pair, words)] for words in (FRONT, BEHIND))
+    is_said = len(before) == len(behind) == 1 and before != behind and len(legs) == len(before + behind)
+    said = {before[0]: 0, behind[0]: 1} if is_said else {}
+    ordered = sorted(pairs, key=lambda pair: (kinds.index(pair.kind), said.get(pair.key, pair.place.number)))
     count = Counter(pair.kind for pair in ordered)
-    numbers: Counter[Kind] = Counter()
+    numbers: Counter[LimbKind] = Counter()
     found = []
     for pair in ordered:
-        found.append(replace(pair, place=Place(numbers[pair.kind], count[pair.kind])))
+        found.append(replace(pair, place=LimbIndex(numbers[pair.kind], count[pair.kind])))
         numbers[pair.kind] += 1
     return tuple(found)

@@ -36,11 +36,6 @@ class Ease:
         return min(max(math.ceil(STEEPEST * math.hypot(*value.tolist()) / self.speed), self.least), self.most)
 
 
-def _quintic(parts: Array) -> Array:
-    """Quintic from 0 to 1 with zero slope at both ends, at fractions `parts` `(n, 1)` of its width."""
-    return parts**3 * (10.0 - parts * (15.0 - 6.0 * parts))
-
-
 def _decelerating(parts: Array) -> Array:
     """Curve that leaves 0 with slope 1 and levels off at 1/2, at fractions `parts` `(n, 1)` of its width."""
     return parts - parts**4 * (2.5 - parts * (3.0 - parts))
@@ -73,7 +68,8 @@ def eased(known: Mask, values: Array, ease: Ease) -> tuple[Array, Mask]:
             # A released foot starts to move gradually, instead of jumping ahead to catch up with its own motion.
             outgoing = values[0] + slopes[0] * run_out * _decelerating(np.minimum((inside - start) / run_out, 1.0))
             incoming = values[1] - slopes[1] * run_out * _decelerating(np.minimum((end - inside) / run_out, 1.0))
-            weight = _quintic((inside - start) / (end - start))
+            part = (inside - start) / (end - start)
+            weight = part**3 * (10.0 - part * (15.0 - 6.0 * part))  # A quintic with zero slope at both ends.
             filled[rows] = outgoing * (1.0 - weight) + incoming * weight
             touched[rows] = True
 

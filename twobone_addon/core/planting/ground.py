@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from ...records import replace
 from ..array_types import Array
 from ..arrays import every_row
 
@@ -35,6 +36,8 @@ class Ground:
     """Surface onto which feet are placed; `None` keeps their average heights."""
     level: float = 0.0
     """Height of the flat ground that the feet were animated on, as estimated."""
+    is_flat: bool = False
+    """Without a surface: whether all feet stand so nearly at `level` that they are planted there."""
     is_new: bool = False
     """Whether the feet were animated on flat ground and are moved onto the surface."""
     ground_from_world: Array = field(init=False)
@@ -72,7 +75,7 @@ class Ground:
         """Transform rotations `(S, 3, 3)` from ground space to world space."""
         return self.world_from_ground[:, :3, :3] @ turns_ground
 
-    def at(self, rows: Array) -> Ground:
+    def at(self, rows: Array | slice) -> Ground:
         """The ground at some samples."""
         return self if len(self.world_from_ground) == 1 else replace(self, world_from_ground=self.world_from_ground[rows])
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 
+from ...records import replace
 from ..array_types import Array, Mask
 from ..arrays import dot, magnitude
 from ..rig.rotations import about_axis, unit
@@ -59,6 +59,7 @@ def pitches_within_reach(ankles: Array, axes: Array, hips: Array, reaches: Array
     # The ankle circles the point in the plane of ankle, ball and heel; it is nearest to the hip where both lie in one direction.
     ahead, beside = dot(hips, ankles), dot(hips, np.cross(axes, ankles))
     required_dot = 0.5 * (dot(hips, hips) + dot(ankles, ankles) - reaches**2)
-    from_nearest = np.arccos(np.clip(required_dot / np.maximum(np.hypot(ahead, beside), np.finfo(float).tiny), -1.0, 1.0))
+    most = np.hypot(ahead, beside)
+    from_nearest = np.arccos(np.divide(required_dot, most, out=np.sign(required_dot), where=np.abs(required_dot) < most))
     nearest = np.arctan2(beside, ahead)
     return nearest - from_nearest, nearest + from_nearest

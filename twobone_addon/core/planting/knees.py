@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ..array_types import Array, Codes, Mask
+from ..array_types import Array, Codes, Indices, Mask
 from ..arrays import magnitude
 from ..contacts.states import ContactState, runs
 
+SEEN = 1.0 / 30.0
+"""Seconds of the steps over which bends are seen: accelerations from frame to frame of 120 a second are mostly noise, beside
+which a pop of a tenth of a second is small."""
 NEAR = 3
-"""Frames from the edge of a stance within which a sudden bend is attributed to that edge; at least `NEAR_IN_SECONDS`."""
-NEAR_IN_SECONDS = 0.05
-
+"""Steps from the edge of a stance within which a sudden bend is attributed to that edge."""
 STRETCH = 6
-"""Frames to either side of a sudden bend at which the root may move to smooth it."""
+"""Steps to either side of a sudden bend at which the root may move to smooth it."""
 
 CALMING_STEPS, FIRST_WEIGHT, WEIGHT_GROWTH = 40, 1e-4, 1.6
 """Most Gauss-Newton steps, first penalty weight, and its growth per step, for moves in leg lengths and angles in radians: the
@@ -33,6 +34,10 @@ LONGEST_STEP = 1e-3
 
 DIFFERENCE_STEP = 1e-6
 """Finite-difference step for the derivative of the knee angles, leg lengths."""
+
+STEEPEST = 5e3
+"""Largest slope of a knee angle, radians per leg length: straight legs of any use have less than a third of it, links of almost
+no length have a thousand times as much, with which the system cannot be solved."""
 
 AnglesOf = Callable[[Array], Array]
 """Maps moves `(F,)` in leg lengths to knee angles `(C, F)` in radians."""
@@ -55,34 +60,40 @@ def knee_angles(ways: Array, links: Array) -> Array:
     return np.arccos(np.clip(np.nan_to_num(cosine, nan=1.0), -1.0, 1.0))
 
 
-def accelerations(angles: Array) -> Array:
-    """Second differences `(F,)` of angles `(F,)`; 0 at both ends."""
+def steps_seen(rate: float) -> list[int]:
+    """Frames of the steps over which bends are seen at `rate` frames per second: single ones show trembling, longer ones pops."""
+    return sorted({1, max(1, round(SEEN * rate))})
+
+
+def accelerations(angles: Array, step: int = 1) -> Array:
+    """Second differences `(F,)` of angles `(F,)` over steps of `step` frames, per frame squared; 0 at both ends."""
     second = np.zeros(len(angles))
-    second[1:-1] = np.diff(angles, 2)
+    if len(angles) > 2 * step:
+        second[step:-step] = (angles[2 * step :] - 2.0 * angles[step:-step] + angles[: -2 * step]) / step**2
     return second
 
 
-def gentler(states: Codes, sudden: Mask, near: int = NEAR) -> Codes:
-    """States `(F,)` with shorter stances where the knee bends suddenly, `sudden` `(F,)`, within `near` frames of an edge.
+def gentler(states: Codes, sudden: Mask, step: int = 1) -> Codes:
+    """States `(F,)` with shorter stances where the knee bends suddenly, `sudden` `(F,)`, near an edge; `step` as it is seen.
 
     A stance on heel and ball becomes shorter in favour of rolling: a foot that lands on its heel, or flat, rolls on the heel,
     one that lands on its ball on the ball; it leaves by the ball, or by the heel if it does so already. A foot that lands on or
     leaves by one point lands later or leaves earlier.
     """
-    shortened = states.copy()
+    shortened, near, seen = states.copy(), NEAR * step, step
     for first, last in runs(states == ContactState.BOTH):
-        step = max(1, (last - first + 1) // SHORTENING_DIVISOR)
+        step = max(seen, (last - first + 1) // SHORTENING_DIVISOR)
         if _is_near(sudden, first, near) and first > 0 and states[first - 1]:
-            shortened[first : first + step] = states[first - 1]
+            shortened[first : min(first + step, last + 1)] = states[first - 1]
         elif _is_near(sudden, first, near) and first > 0:
-            shortened[first : first + step] = ContactState.HEEL
+            shortened[first : min(first + step, last + 1)] = ContactState.HEEL
         if _is_near(sudden, last, near) and last < len(states) - 1:
-            shortened[last - step + 1 : last + 1] = states[last + 1] or ContactState.BALL
+            shortened[max(last - step + 1, first) : last + 1] = states[last + 1] or ContactState.BALL
     for first, last in runs(states != ContactState.NONE):
         if _is_near(sudden, first, near) and first > 0 and states[first] != ContactState.BOTH:
-            shortened[first] = ContactState.NONE
+            shortened[first : min(first + seen, last + 1)] = ContactState.NONE
         if _is_near(sudden, last, near) and last < len(states) - 1 and states[last] != ContactState.BOTH:
-            shortened[last] = ContactState.NONE
+            shortened[max(last - seen + 1, first) : last + 1] = ContactState.NONE
     return shortened
 
 
@@ -91,53 +102,63 @@ def _is_near(sudden: Mask, row: int, near: int) -> bool:
 
 
 def calming_moves(
-    angles: AnglesOf, start: Array, limits: Array, watched: Mask, *, low: Array, high: Array, solves_again: bool = True
+    angles: AnglesOf,
+    start: Array,
+    limits: Array,
+    watched: Mask,
+    *,
+    low: Array,
+    high: Array,
+    steps: Sequence[int] = (1,),
+    solves_again: bool = True,
 ) -> Array:
     """Small moves `(F,)` in leg lengths that keep the acceleration of all knees within limits as far as possible.
 
     angles : maps moves `(F,)`, such as the root's, to the angles of all knees `(C, F)`
     start : (F,) moves to start from, within their bounds; they stay where no bend nearby is sudden
-    limits : (C,) largest second difference of each knee angle
+    limits : (C,) or (n * C,) largest second difference of each knee angle, for each of `n` steps
     watched : (C, F) where the limit applies
     low, high : (F,) bounds of the moves
+    steps : frames of the `n` steps over which bends are seen
     solves_again : whether moves beside those held at a bound are solved again; else they are only clipped
 
     Gauss-Newton steps around the sudden bends minimise the sum of squared moves plus a penalty on accelerations beyond the
     limit, whose weight grows until none is left.
     """
     moves = start.copy()
-    weights = np.zeros(watched.shape)
+    watched = np.tile(watched, (len(steps), 1))
+    weights, each_step = np.zeros(watched.shape), np.repeat(steps, len(watched) // len(steps))
     for _ in range(CALMING_STEPS):
         now = angles(moves)
-        bends = np.stack([accelerations(each) for each in now])
+        bends = np.stack([accelerations(each, step) for step in steps for each in now])
         multiples = np.abs(bends) / limits[:, None]
         sudden = watched & (multiples > 1.0)
         if not sudden.any():
             break
         growth = WEIGHT_GROWTH ** np.minimum(multiples, MOST_GROWTH)
         weights = np.where(sudden, np.clip(weights * growth, FIRST_WEIGHT, LARGEST_WEIGHT), weights)
-        slopes = (angles(moves + DIFFERENCE_STEP) - now) / DIFFERENCE_STEP
-        free = _neighbourhood(np.any(weights > 0.0, axis=0))
+        slopes = np.clip((angles(moves + DIFFERENCE_STEP) - now) / DIFFERENCE_STEP, -STEEPEST, STEEPEST)
+        slopes = np.tile(slopes, (len(steps), 1))
+        free = _neighbourhood(np.any(weights > 0.0, axis=0), STRETCH * max(steps))
         for first, last in runs(free):
             rows = slice(first, last + 1)
-            system, right_side = _normal_equations(moves[rows], bends[:, rows], slopes[:, rows], weights[:, rows])
+            system, right_side = _normal_equations(moves[rows], bends[:, rows], slopes[:, rows], weights[:, rows], each_step)
             nearest = np.maximum(low[rows], moves[rows] - LONGEST_STEP), np.minimum(high[rows], moves[rows] + LONGEST_STEP)
             moves[rows] = _bounded_solution(system, right_side, *nearest, BOUNDED_STEPS if solves_again else 0)
     return moves
 
 
-def _normal_equations(moves: Array, bends: Array, slopes: Array, weights: Array) -> tuple[Array, Array]:
+def _normal_equations(moves: Array, bends: Array, slopes: Array, weights: Array, steps: Indices) -> tuple[Array, Array]:
     """System `(n, n)` and right side `(n,)` of a Gauss-Newton step for the moves `(n,)` of a stretch.
 
-    From second differences `bends` and slopes of the angles, both `(C, n)`.
+    From second differences `bends` and slopes of the angles, both `(C, n)`, over `steps` `(C,)` of frames.
     """
     count = len(moves)
-    second = np.zeros((count, count))
-    inside = np.arange(1, count - 1)
-    second[inside, inside - 1] = second[inside, inside + 1] = 1.0
-    second[inside, inside] = -2.0
     system, right_side = np.eye(count), np.zeros(count)
-    for bend, slope, weight in zip(bends, slopes, weights, strict=True):
+    for bend, slope, weight, step in zip(bends, slopes, weights, steps.tolist(), strict=True):
+        second, inside = np.zeros((count, count)), np.arange(step, count - step)
+        second[inside, inside - step] = second[inside, inside + step] = 1.0 / step**2
+        second[inside, inside] = -2.0 / step**2
         change = second * slope
         system += change.T @ (weight[:, None] * change)
         right_side -= change.T @ (weight * (bend - change @ moves))
@@ -162,9 +183,9 @@ def _bounded_solution(system: Array, right_side: Array, low: Array, high: Array,
     return values
 
 
-def _neighbourhood(rows: Mask) -> Mask:
-    """Mask `(F,)` of the frames within `STRETCH` of any frame in `rows` `(F,)`."""
-    return np.convolve(rows, np.ones(2 * STRETCH + 1), mode="same") > 0.0
+def _neighbourhood(rows: Mask, reach: int) -> Mask:
+    """Mask `(F,)` of the frames within `reach` frames of any frame in `rows` `(F,)`."""
+    return np.convolve(rows, np.ones(2 * reach + 1))[reach : reach + len(rows)] > 0.0
 
 
 def links_of(joints: Array) -> Array:

@@ -7,10 +7,11 @@ heel and ball of one stance are as far apart as the points are on the foot.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
+from ...records import replace
 from ..array_types import Array, Indices, Mask
 from ..contacts.states import runs
 from ..rig.rotations import least_turn, nearest_rotation

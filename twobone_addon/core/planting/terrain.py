@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
+from ...records import replace
 from ..array_types import Array, Mask
 from ..contacts.states import runs
 from ..rig.rotations import least_turn, unit
@@ -21,7 +22,7 @@ LEAST_HORIZONTAL = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
-class Stance:
+class StanceGround:
     """The ground under a foot from frame row `first` to `last`, both included."""
 
     first: int
@@ -46,7 +47,7 @@ class LaidFoot:
     """The foot at every sample."""
     tilted: Mask
     """`(S,)` where it has been tilted."""
-    stances: list[Stance]
+    stances: list[StanceGround]
     surface: Surface
     ball_height: float
     """Height of the ball above the sole."""
@@ -125,7 +126,7 @@ def common_rise(rises: Array, window: int) -> Array:
 
 def _stance(
     foot: Foot, run: tuple[int, int], on: tuple[Mask, Mask], surface: Surface, *, steepest: float, above: Array | None
-) -> Stance:
+) -> StanceGround:
     rows = np.arange(run[0], run[1] + 1)
     places = []
     for offset, stands in zip((foot.heel, foot.ball), on, strict=True):
@@ -136,17 +137,17 @@ def _stance(
     way = ends[1, :2] - ends[0, :2]
     length = float(np.linalg.norm(way))
     if length <= LEAST_HORIZONTAL * np.linalg.norm(foot.ball - foot.heel):
-        return Stance(*run, _limited(_gradient(normals.sum(axis=0)), steepest), None)
+        return StanceGround(*run, _limited(_gradient(normals.sum(axis=0)), steepest), None)
     forward = way / length
     aside = np.array([-forward[1], forward[0]])
     rise = float(heights[1] - heights[0]) / length
     if abs(np.arctan(rise)) <= steepest:
         least = np.sqrt(max(0.0, np.tan(steepest) ** 2 - rise**2))
         roll = np.clip(_gradient(normals.sum(axis=0)) @ aside, -least, least)
-        return Stance(*run, rise * forward + roll * aside, None)
+        return StanceGround(*run, rise * forward + roll * aside, None)
     side = int(np.argmax(heights) if above is None else np.argmin(np.abs(ends[:, 2] - above - heights)))
     support = np.array([*ends[side, :2], heights[side]])
-    return Stance(*run, _limited(_gradient(normals[side]), steepest), support)
+    return StanceGround(*run, _limited(_gradient(normals[side]), steepest), support)
 
 
 def _gradient(normal: Array) -> Array:

@@ -1,31 +1,32 @@
 """Records of what a chain follows and of its resulting pose, and stacks of chains of one shape.
 
 Chains of one shape are posed together with a leading dimension, so that one NumPy call serves a hundred of them. A stack is a
-`Following` whose arrays are `(C, F, ...)` for `C` chains; arrays that are constant over time have one row, `(C, 1, ...)`. A
+`FollowingChain` whose arrays are `(C, F, ...)` for `C` chains; arrays that are constant over time have one row, `(C, 1, ...)`. A
 single chain is a stack of one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ...records import replace
 from ..array_types import Array, Codes, MatrixRows, NumberRows, VectorRows
 from ..rows import ROWS_AT_ONCE, of_stack, row_arrays, stack
 from ..solver import ChainMethod, ReachOptions
 from .bones import ChainMotion, RestChain
 from .channels import OneOfSeveral
-from .posing import Laying, Reference, Turned, present_reference, rest_reference
+from .posing import Laying, Reference, TurnedChain, present_reference, rest_reference
 
 TWO = 2
 """Number of links that the closed form solves."""
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class ChainGoal:
     """Plane, target and options of a chain, per frame."""
 
     frames: MatrixRows
@@ -50,7 +51,7 @@ class Task:
 class ChainPose:
     """A chain posed on its targets, per frame."""
 
-    turned: Turned
+    turned: TurnedChain
     motion: ChainMotion
     """The motion, with the scale of the solution applied."""
     ratio: Array
@@ -62,16 +63,16 @@ class ChainPose:
 
 
 @dataclass(frozen=True, slots=True)
-class Following:
+class FollowingChain:
     """All inputs for posing one chain on its targets, or a stack of chains of one shape (see `stacked`)."""
 
     chain: RestChain
     motion: ChainMotion
     reference: Reference
-    task: Task
+    task: ChainGoal
 
 
-def alike(several: Sequence[Following]) -> list[list[int]]:
+def alike(several: Sequence[FollowingChain]) -> list[list[int]]:
     """Group chains of one shape into stacks of limited size; returns their indices."""
     by_shape: dict[Hashable, list[int]] = {}
     for number, following in enumerate(several):
@@ -85,7 +86,7 @@ def _batches(numbers: list[int], frames: int) -> Iterator[list[int]]:
         yield numbers[start : start + most]
 
 
-def _shape_key(following: Following) -> Hashable:
+def _shape_key(following: FollowingChain) -> Hashable:
     """Key that is equal for chains of one stack: everything that affects the computation except array values."""
     task, chain = following.task, following.chain
     limits = None if task.limits is None else task.limits.tobytes()
@@ -122,16 +123,16 @@ def references(chains: Sequence[RestChain], motions: Sequence[ChainMotion], at_r
     return [found[number] for number in range(len(chains))]
 
 
-def stacked(several: Sequence[Following]) -> Following:
+def stacked(several: Sequence[FollowingChain]) -> FollowingChain:
     """Stack chains of one shape (see `alike`)."""
     found, tolerances = stack(*several), np.array([[following.task.options.tolerance] for following in several])
     return replace(found, task=replace(found.task, options=replace(found.task.options, tolerance=tolerances)))
 
 
-def pose_of_one(pose: ChainPose, place: int, one: Following) -> ChainPose:
+def pose_of_one(pose: ChainPose, place: int, one: FollowingChain) -> ChainPose:
     """The pose of one chain of a stack."""
     turned, motion = pose.turned, of_stack(pose.motion, place)
     known = turned.known_poses and tuple(poses[place] for poses in turned.known_poses)
     rotations = tuple(OneOfSeveral(each, place) for each in turned.rotations)
-    of_one = Turned(one.chain, motion, rotations, known, None if known else (turned, place))
+    of_one = TurnedChain(one.chain, motion, rotations, known, None if known else (turned, place))
     return ChainPose(of_one, motion, pose.ratio[place], pose.reach[place], pose.goals[place])

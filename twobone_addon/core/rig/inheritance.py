@@ -165,6 +165,8 @@ def _spread_apart(x: Array, z: Array) -> tuple[Array, Array]:
     )
     cosine = dot(unit_x, unit_z)[..., None]
     sheared = (np.abs(cosine) > SHEAR_THRESHOLD) & (np.abs(cosine) < 1.0)
+    if not sheared.any():
+        return x, z
     # The new directions, at 45 degrees on either side of the bisector, are sum and difference of both unit vectors, normalised.
     bisector = unit(unit_x + unit_z)
     difference = unit(unit_x - unit_z)

@@ -8,23 +8,434 @@ search follows (see `uneven`).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...records import replace
 from ..array_types import Array, Codes, Mask
-from ..arrays import every_row, span
-from ..rows import at_frames, part_of
+from ..arrays import every_row, magnitude, span
+from ..rows import ROWS_AT_ONCE, at_frames, part_of
 from ..solver import REACH_TOLERANCE, PlanarSolution, Reach, ReachMode, solve_planar, solve_planar_chain, wrap
 from .bones import ChainMotion, RestChain
-from .channels import Matrices, Quaternions
-from .following import ROWS_AT_ONCE, TWO, ChainPose, Following, Task, alike, pose_of_one, stacked
+from .channels import HingeTurns, Matrices, Quaternions
+from .following import TWO, ChainGoal, ChainPose, FollowingChain, alike, pose_of_one, stacked
+from .inheritance import parent_transform
 from .plane_frames import in_plane
-from .posing import Reference, Turned, by_angles, link_vectors, rest_reference, stretched, towards, turn_bones
-from .still_hinges import still_hinges
-from .uneven import LinksAt, closest, search
+from .posing import (
+    Reference,
+    TurnedChain,
+    by_angles,
+    hinge_axis,
+    link_vectors,
+    pose_with_rotations,
+    rest_reference,
+    stretched,
+    towards,
+    turn_bones,
+)
+from .rotations import about_axis
+
+NEARLY_EVEN = 4e-6
+"""Relative difference of the squared scales along two axes of an inherited transform that single precision explains (imported
+rigs have up to 3e-6). The hinge then moves in the bone by less than its axis tolerance."""
+
+HARMONICS = (1, 3)
+"""Numbers of Fourier harmonics that are tried. The first harmonic is the turn itself. The second and third occur where a bone
+inherits scale by measuring axes that are not quite orthogonal; the next would be the square of that."""
+
+UPRIGHT_FRACTION = 0.01
+"""Fraction of a link's length in the plane below which its direction there is too uncertain to be corrected in one step."""
+
+CHECK_TURNS = np.array([[0.7, -1.9], [2.6, 0.4], [-1.2, 2.9]])
+"""Turns off the grid, in radians, at which the series is checked against posed bones."""
+
+CARRIED_TOLERANCE = 1e-5
+"""Largest sine of the angle between a link and its direction if it were carried by all turns before it: several times the
+variation that `NEARLY_EVEN` allows, and far less than for a bone that does not inherit rotation."""
+
+SERIES_TOLERANCE = 1e-9
+"""Largest error of the series at the turns `CHECK_TURNS`, relative to the links: a hundredth of single precision."""
+
+
+def waves(turns: Array, harmonics: int) -> Array:
+    """Fourier basis `(..., w, F)`: 1, then cosine and sine of turns `(..., F)`, of twice the turns, and so on."""
+    steps = np.exp(1j * turns)[..., None, :]
+    powers = np.cumprod(np.repeat(steps, harmonics, axis=-2), axis=-2)
+    found = np.ones((*turns.shape[:-1], 2 * harmonics + 1, turns.shape[-1]))
+    found[..., 1::2, :], found[..., 2::2, :] = np.real(powers), np.imag(powers)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Pairs of turns at which bones are posed: all pairs of w evenly spaced turns, w the number of waves, and `CHECK_TURNS`."""
+
+    harmonics: int
+    pairs: Array
+    """`(w w + 3, 2)` radians"""
+    analysis: Array
+    """`(w, w)` matrix from values at the turns to Fourier coefficients."""
+    shares: Array
+    """`(w, w)` mean square of each product of two waves."""
+
+
+def grid_of(harmonics: int) -> Grid:
+    """The grid that determines this number of harmonics."""
+    count = 2 * harmonics + 1
+    steps = np.arange(count) * (2.0 * np.pi / count)
+    pairs = np.stack([np.repeat(steps, count), np.tile(steps, count)], axis=-1)
+    halves = np.concatenate([[1.0], np.full(count - 1, 0.5)])
+    return Grid(harmonics, np.concatenate([pairs, CHECK_TURNS]), np.linalg.inv(waves(steps, harmonics)), np.outer(halves, halves))
+
+
+GRIDS = tuple(map(grid_of, HARMONICS))
+
+
+@dataclass(frozen=True, slots=True)
+class StillHinges:
+    """Links as functions of the turns of two hinges in a constant plane; several chains have leading dimensions."""
+
+    chain: RestChain
+    motion: ChainMotion
+    axes: tuple[Array, ...]
+    """`(..., 3)` hinge axis of each turning bone, in its own space."""
+    rotations: tuple[Array, ...]
+    """`(..., 3, 3)` rotation of each turning bone without a turn."""
+    directions: Array
+    """`(..., 2)` directions of the links without turns, radians from u."""
+    grid: Grid
+    factors: Array
+    """`(..., 2, 2, w, w)` Fourier coefficients: for each link, along u and v, of the products of the waves of both turns."""
+
+    def turned_towards(self, directions: Array) -> tuple[TurnedChain, Array]:
+        """Turn the chain's links into directions `(..., F, 2)`; also returns the links `(..., F, 2, 2)`."""
+        turns = np.moveaxis(directions, -1, 0) - np.moveaxis(self.directions, -1, 0)[..., None]
+        turns[1] -= turns[0]
+        links = np.empty((*directions.shape, 2))
+        for start in range(0, turns.shape[-1], ROWS_AT_ONCE):
+            part = slice(start, start + ROWS_AT_ONCE)
+            links[..., part, :, :] = self._correct_turns(turns[..., part])
+        return TurnedChain(self.chain, self.motion, tuple(map(HingeTurns, self.axes, turns, self.rotations))), links
+
+    def _correct_turns(self, turns: Array) -> Array:
+        """The links `(..., F, 2, 2)` for `turns` `(2, ..., F)`, which are corrected in place to give the exact directions."""
+        first, second = (waves(turn, self.grid.harmonics) for turn in turns)
+        near, far = self.factors[..., 0, :, :, 0], self.factors[..., 1, :, :, :]
+        mixed = far.reshape(*far.shape[:-3], -1, far.shape[-1]) @ second
+        mixed = mixed.reshape(*mixed.shape[:-2], 2, *first.shape[-2:])
+        links = np.stack([near @ first, (mixed * first[..., None, :, :]).sum(axis=-2)], axis=-3)
+        wanted = self._intended_directions(first[..., 1:3, :], second[..., 1:3, :])
+        lengths = np.sqrt((links * links).sum(axis=-2))
+        # The error is some 1e-6 at most, for which a sine equals its angle up to rounding.
+        off = (wanted[..., 0, :] * links[..., 1, :] - wanted[..., 1, :] * links[..., 0, :]) / lengths
+        turns[0] -= off[..., 0, :]
+        turns[1] -= off[..., 1, :] - off[..., 0, :]
+        return np.moveaxis(wanted * lengths[..., None, :], -1, -3)
+
+    def _intended_directions(self, first: Array, second: Array) -> Array:
+        """Unit vectors `(..., 2, 2, F)` in the links' intended directions, from cosine and sine `(..., 2, F)` of both turns."""
+        (near_cosine, near_sine), (far_cosine, far_sine) = (np.moveaxis(each, -2, 0) for each in (first, second))
+        both = np.stack(
+            [near_cosine * far_cosine - near_sine * far_sine, near_sine * far_cosine + near_cosine * far_sine], axis=-2
+        )
+        cosine, sine = np.cos(self.directions), np.sin(self.directions)
+        resting = np.stack([np.stack([cosine, -sine], axis=-1), np.stack([sine, cosine], axis=-1)], axis=-2)
+        return np.stack([resting[..., 0, :, :] @ first, resting[..., 1, :, :] @ both], axis=-3)
+
+    @property
+    def lengths(self) -> Array:
+        """Root mean square lengths `(..., 2)` of the links over all turns."""
+        return np.sqrt((self.factors**2 * self.grid.shares).sum(axis=(-3, -2, -1)))
+
+
+def still_hinges(chain: RestChain, motion: ChainMotion, reference: Reference, frames: Array) -> tuple[StillHinges | None, Mask]:
+    """The hinges of a chain that turns about the normal of a plane `(..., 1, 3, 3)`, if everything else is constant.
+
+    Also `None` where it has more than two links, links of length 0 or perpendicular to the plane, or non-uniform inherited scale,
+    or where one of its bones, between joints or up to the tip, does not turn with its parents.
+
+    For several chains the first one decides on hinges or `None`; the mask `(...)` marks the chains for which this is right.
+    """
+    size = frames.shape[:-3]
+    if len(chain.turning) != len(CHECK_TURNS[0]) or not _stands_still(chain, motion, reference, frames):
+        return None, np.ones(size, dtype=bool)
+    inherited = [matrix.reshape(*size, 3, 3) for matrix in reference.inherited]
+    rotations = tuple(rotation.reshape(*size, 3, 3) for rotation in reference.rotations)
+    frame, joints = frames.reshape(*size, 3, 3), reference.joints.reshape(*size, 3, 3)
+    links = link_vectors(frame, joints)
+    extents = magnitude(np.diff(joints, axis=-2))
+    upright = np.any(np.hypot(links[..., 0], links[..., 1]) <= UPRIGHT_FRACTION * extents, axis=-1)
+    possible = ~upright & np.all([_is_even(matrix) for matrix in inherited], axis=0)
+    if not np.ravel(possible)[0]:
+        return None, ~possible
+    axes = tuple(hinge_axis(matrix, frame[..., 2]) for matrix in inherited)
+    directions = np.arctan2(links[..., 1], links[..., 0])
+
+    def links_at(turns: Array) -> Array:
+        pairs = zip(axes, rotations, np.moveaxis(turns, -1, 0), strict=True)
+        turned = tuple(about_axis(axis[..., None, :], turn) @ start[..., None, :, :] for axis, start, turn in pairs)
+        return link_vectors(frame[..., None, :, :], pose_with_rotations(chain, motion, turned).joints)
+
+    others = ~possible
+    for grid in GRIDS:
+        posed = links_at(grid.pairs)
+        factors, valid = _fourier_coefficients(grid, posed)
+        valid &= ~others & _is_carried(posed, directions[..., None, :] + np.cumsum(grid.pairs, axis=-1))
+        if np.ravel(valid)[0]:
+            return StillHinges(chain, motion, axes, rotations, directions, grid, factors), valid
+        others |= valid
+    return None, ~others | ~possible
+
+
+def _is_carried(links: Array, directions: Array) -> Mask:
+    """Mask `(...)`: whether all links `(..., P, 2, 2)` point into `directions` `(..., P, 2)`, as if carried by the turns."""
+    cosine, sine = np.cos(directions), np.sin(directions)
+    across = links[..., 1] * cosine - links[..., 0] * sine
+    along = links[..., 0] * cosine + links[..., 1] * sine
+    return np.all(np.abs(across) <= CARRIED_TOLERANCE * along, axis=(-2, -1))
+
+
+def _fourier_coefficients(grid: Grid, links: Array) -> tuple[Array, Mask]:
+    """Fourier coefficients, see `StillHinges.factors`, from links `(..., w w + 3, 2, 2)` at a grid's turns.
+
+    Also returns whether `(...)` the series reproduces the links at the turns `CHECK_TURNS`.
+    """
+    count = len(grid.analysis)
+    at_turns, between = links[..., : count * count, :, :], links[..., count * count :, :, :]
+    on_grid = np.moveaxis(at_turns.reshape(*links.shape[:-3], count, count, 2, 2), (-2, -1), (-4, -3))
+    factors = grid.analysis.T @ on_grid @ grid.analysis
+    first, second = (waves(turns, grid.harmonics) for turns in CHECK_TURNS.T)
+    error = np.abs(np.einsum("...lnjk,jf,kf->...fln", factors, first, second) - between).max(axis=(-3, -2, -1))
+    return factors, error <= SERIES_TOLERANCE * np.abs(links).max(axis=(-3, -2, -1))
+
+
+def _stands_still(chain: RestChain, motion: ChainMotion, reference: Reference, frames: Array) -> bool:
+    """Whether everything that poses the bones except their turns is constant, given as one row for all frames."""
+    riding = [channels.rotation for index, channels in enumerate(motion.channels) if index not in chain.turning]
+    matrices = [*reference.inherited, *reference.rotations, frames, *riding]
+    vectors = [values for channels in motion.channels for values in (channels.location, channels.scale)]
+    parents = [] if motion.parent_pose is None else [motion.parent_pose]
+    count = math.prod(frames.shape[:-3])
+    return all(values.size == size * count for size, group in ((9, matrices), (3, vectors), (16, parents)) for values in group)
+
+
+def _is_even(matrix: Array) -> Mask:
+    """Mask `(...)` of matrices `(..., 3, 3)` with uniform scale."""
+    squares = np.swapaxes(matrix, -1, -2) @ matrix
+    even = np.trace(squares, axis1=-2, axis2=-1) / 3.0
+    off = np.abs(squares - even[..., None, None] * np.eye(3)).max(axis=(-2, -1))
+    return (off <= NEARLY_EVEN * even) & (even > 0.0)
+
+
+SEARCH_SETTLED = 1e-9
+"""Tip error, relative to the chain's length, at which a search ends: a hundredth of Blender's single precision."""
+
+STARTING_TURNS = 24
+"""Number of evenly spaced turns of the first bone in the grid of starting poses."""
+
+STARTING_BENDS = 24
+"""Number of evenly spaced turns between first and last bone in the grid of starting poses."""
+
+MOST_STARTS = 8
+"""Number of nearest starting poses that are tried."""
+
+NON_MINIMUM_PENALTY = 10.0
+"""Penalty greater than any miss, which is at most twice a chain's length plus one."""
+
+LEAST_SQUARES_ROUNDS = 40
+
+LEAST_DAMPING, MOST_DAMPING = 1e-12, 1e6
+"""Damping relative to the squared slopes: practically none, and so much that no step is left, which ends the iteration."""
+
+NUDGE = 1e-6
+"""Finite-difference step in radians for slopes; balances rounding against curvature in float64."""
+
+CLOSEST_STARTS = 4
+"""Number of ranked starts whose closest poses are compared."""
+
+CLOSEST_ROUNDS = 20
+"""Rounds for each of the `STIFFNESSES`."""
+
+CURVATURE_NUDGE = 1e-4
+"""Finite-difference step in radians for curvature; balances rounding against higher orders."""
+
+LONGEST_TURN = 0.5
+"""Greatest turn of a joint in a round, in radians; the curvature is not valid farther away."""
+
+STIFFNESSES = (1.0, 10.0, 100.0, 1e3, 1e4)
+"""Penalty weights of a bend to the wrong side relative to a miss, applied one after another: the stiffest allows only a
+hundred-millionth of a wrong bend, but from far away it would make steps tiny."""
+
+NO_SIDE = 1e-6
+"""Cross product of first and last link, relative to the chain's length squared, that looks straight or folded."""
+
+LinksAt = Callable[[Array], Array]
+"""In-plane link vectors `(..., F, n, 2)` for angles `(..., F, n)`."""
+
+
+def search(goals: Array, bend: Array, count: int, links_at: LinksAt) -> Array:
+    """Find angles `(..., F, count)` that bring the tip to `goals` `(..., F, 2)`, bent to the side `bend` `(..., F)` if possible.
+
+    Starts from the nearest of a grid of bent poses: a straight chain has no slope along itself and would not move. Where no pose
+    reaches, the result is a near one; see `closest`. Ends when all frames have converged.
+    """
+    starts = _ranked_starts(goals, bend, count, links_at)
+    best = starts[0]
+    miss = _miss(links_at(best), goals, bend)
+    for start in starts:
+        tried = _least_squares(start, goals, links_at)
+        tried_miss = _miss(links_at(tried), goals, bend)
+        better = tried_miss < miss
+        best = np.where(better[..., None], tried, best)
+        miss = np.where(better, tried_miss, miss)
+        if np.all(miss <= SEARCH_SETTLED):
+            break
+    return best
+
+
+def closest(goals: Array, bend: Array, count: int, links_at: LinksAt) -> Array:
+    """Find angles `(..., F, count)` of the poses closest to unreachable `goals` `(..., F, 2)`, bent to `bend` or not at all.
+
+    Newton's method from the nearest of a grid of poses. A bend to the wrong side is penalised like a stiff spring, because the
+    closest pose often is straight or folded, where both sides meet.
+    """
+    tried = _ranked_starts(goals, bend, count, links_at)[:CLOSEST_STARTS]
+    for stiffness in STIFFNESSES:
+        tried = _descend_to_closest(tried, goals, stiffness * bend, links_at)
+    links = links_at(tried)
+    wrong = _side(links, bend) < -NO_SIDE
+    best = np.argmin(np.where(wrong, np.inf, span(links.sum(axis=-2) - goals)), axis=0)
+    return np.take_along_axis(tried, best[None, ..., None], axis=0)[0]
+
+
+def _descend_to_closest(angles: Array, goals: Array, bend: Array, links_at: LinksAt) -> Array:
+    """Angles `(..., F, n)` at local minima of the distance to `goals` `(F, 2)`; `bend` is the side times its stiffness."""
+
+    def residuals_at(angles: Array) -> Array:
+        return _residuals(links_at(angles), goals, bend)
+
+    damping = np.full(angles.shape[:-1], 1e-3)
+    here = residuals_at(angles)
+    for _ in range(CLOSEST_ROUNDS):
+        gradient, curvature = _slope_and_curvature(angles, here, residuals_at)
+        values, axes = np.linalg.eigh(curvature)
+        # The absolute value makes a saddle's ascent direction a descent direction.
+        strength = np.abs(values) + (damping * np.abs(values).max(axis=-1) + np.finfo(float).tiny)[..., None]
+        step = -(axes @ ((np.swapaxes(axes, -1, -2) @ gradient[..., None]) / strength[..., None]))[..., 0]
+        step = np.clip(step, -LONGEST_TURN, LONGEST_TURN)
+        there = residuals_at(angles + step)
+        # Factored: far from a goal, the difference of the squares would lose the gain to rounding.
+        better = ((here - there) * (here + there)).sum(axis=-1) > 0.0
+        angles, here = (np.where(better[..., None], *pair) for pair in ((angles + step, angles), (there, here)))
+        damping = np.clip(np.where(better, damping * 0.1, damping * 10.0), LEAST_DAMPING, MOST_DAMPING)
+        if np.all((damping == MOST_DAMPING) | (np.abs(step).max(axis=-1) < SEARCH_SETTLED)):
+            break
+    return angles
+
+
+def _residuals(links: Array, goals: Array, bend: Array) -> Array:
+    """Residuals `(..., F, 3)`: vector from goal to tip, and penalty for a bend to the wrong side."""
+    length = span(links).sum(axis=-1)
+    missed = links.sum(axis=-2) - goals
+    # The penalty grows with the miss, so that a distant goal does not overpower it.
+    weight = length + span(missed)
+    return np.concatenate([missed, (weight * np.minimum(_side(links, bend), 0.0))[..., None]], axis=-1)
+
+
+def _slope_and_curvature(angles: Array, here: Array, residuals_at: Callable[[Array], Array]) -> tuple[Array, Array]:
+    """First `(..., F, n)` and second `(..., F, n, n)` derivative of half the squared residuals, whose current values are `here`.
+
+    The curvature of the third residual, the penalty, is omitted, because it has a kink where the chain is straight.
+    """
+    count = angles.shape[-1]
+    steps = CURVATURE_NUDGE * np.eye(count)
+    pairs = [(first, second) for first, second in product(range(count), repeat=2) if second <= first]
+    both = np.stack([steps[first] + steps[second] for first, second in pairs])
+    tries = np.concatenate([steps, -steps, both, -both]).reshape(-1, *[1] * (angles.ndim - 1), count)
+    up, down, further, back = np.split(residuals_at(angles + tries), [count, 2 * count, 2 * count + len(pairs)])
+    slopes = np.moveaxis(0.5 * (up - down) / CURVATURE_NUDGE, 0, -1)
+    transposed = np.swapaxes(slopes, -1, -2)
+    curvature = transposed @ slopes
+    for number, (first, second) in enumerate(pairs):
+        around = up[first] + down[first] + up[second] + down[second]
+        bent = 0.5 * (further[number] + back[number] - around + 2.0 * here) / CURVATURE_NUDGE**2
+        pulled = (bent[..., :2] * here[..., :2]).sum(axis=-1)
+        curvature[..., first, second] += pulled
+        if first != second:
+            curvature[..., second, first] += pulled
+    return (transposed @ here[..., None])[..., 0], curvature
+
+
+def _ranked_starts(goals: Array, bend: Array, count: int, links_at: LinksAt) -> Array:
+    """Angles `(MOST_STARTS, ..., F, count)` of the nearest poses of a grid, local minima first, nearest first."""
+    spread = np.linspace(0.0, 1.0, count)
+    around = np.arange(STARTING_TURNS) * (2.0 * np.pi / STARTING_TURNS)
+    # Offset by half a step, so that no pose of the grid is straight or fully folded.
+    bends = (np.arange(STARTING_BENDS) + 0.5) * (2.0 * np.pi / STARTING_BENDS)
+    shape = (*goals.shape[:-1], count)
+    grid = np.stack([np.broadcast_to(turn + fold * spread, shape) for turn, fold in product(around, bends)])
+    misses = np.concatenate([_miss(links_at(part), goals, bend) for part in np.split(grid, STARTING_TURNS)])
+    ranked = np.argsort(_penalise_non_minima(misses), axis=0, kind="stable")[:MOST_STARTS]
+    return np.take_along_axis(grid, ranked[..., None], axis=0)
+
+
+def _penalise_non_minima(misses: Array) -> Array:
+    """The misses `(STARTING_TURNS * STARTING_BENDS, ..., F)` with a penalty on all that are not local minima of the grid.
+
+    So the starts lie in different basins instead of all around the lowest minimum.
+    """
+    table = misses.reshape(STARTING_TURNS, STARTING_BENDS, *misses.shape[1:])
+    lowest = np.ones(table.shape, dtype=bool)
+    for step in product((-1, 0, 1), repeat=2):
+        lowest &= table <= np.roll(table, step, axis=(0, 1))
+    return np.where(lowest, table, table + NON_MINIMUM_PENALTY).reshape(misses.shape)
+
+
+def _miss(links: Array, goals: Array, bend: Array) -> Array:
+    """Distance `(..., F)` of posed links' tips from their goals, relative to the length, plus 1 for a bend to the wrong side."""
+    length = span(links).sum(axis=-1)
+    off = np.divide(span(links.sum(axis=-2) - goals), length, out=np.zeros_like(length), where=length > 0.0)
+    return off + np.where(_side(links, bend) < -SEARCH_SETTLED, 1.0, 0.0)
+
+
+def _side(links: Array, bend: Array) -> Array:
+    """Bend `(..., F)` to the side `bend`: cross product of first and last link, relative to the chain's length squared."""
+    length = span(links).sum(axis=-1)
+    first, last = links[..., 0, :], links[..., -1, :]
+    across = (first[..., 0] * last[..., 1] - first[..., 1] * last[..., 0]) * bend
+    return np.divide(across, length * length, out=np.zeros_like(length), where=length > 0.0)
+
+
+def _least_squares(angles: Array, goals: Array, links_at: LinksAt) -> Array:
+    """Angles `(..., F, n)` that bring the tip nearest to `goals` `(..., F, 2)` from a nearby start.
+
+    Damped Gauss-Newton (Levenberg 1944, Marquardt 1963) with damping per frame.
+    """
+    count = angles.shape[-1]
+    tips = links_at(angles).sum(axis=-2)
+    damping = np.full(goals.shape[:-1], 1e-3)
+    for _ in range(LEAST_SQUARES_ROUNDS):
+        tries = angles + NUDGE * np.eye(count).reshape(count, *[1] * (angles.ndim - 1), count)
+        slopes = np.moveaxis((links_at(tries).sum(axis=-2) - tips) / NUDGE, 0, -1)
+        transposed = np.swapaxes(slopes, -1, -2)
+        normal = transposed @ slopes
+        scale = np.trace(normal, axis1=-2, axis2=-1) + np.finfo(float).tiny
+        normal = normal + (damping * scale)[..., None, None] * np.eye(count)
+        step = np.linalg.solve(normal, transposed @ (goals - tips)[..., None])[..., 0]
+        tried_tips = links_at(angles + step).sum(axis=-2)
+        better = span(tried_tips - goals) < span(tips - goals)
+        angles = np.where(better[..., None], angles + step, angles)
+        tips = np.where(better[..., None], tried_tips, tips)
+        damping = np.clip(np.where(better, damping * 0.1, damping * 10.0), LEAST_DAMPING, MOST_DAMPING)
+        if np.all((damping == MOST_DAMPING) | (np.abs(step).max(axis=-1) < SEARCH_SETTLED)):
+            break
+    return angles
+
 
 SETTLED = 1e-7
 """Tip error, relative to the chain's length, at which iteration stops: as large as single precision's."""
@@ -45,7 +456,7 @@ UNEVEN = 2e-4
 Blender's own rest matrices are orthonormal only to some 2e-5, which the square doubles."""
 
 
-def follow_together(several: Sequence[Following]) -> list[ChainPose]:
+def follow_together(several: Sequence[FollowingChain]) -> list[ChainPose]:
     """Pose chains so that their tips, projected onto the plane, are on their targets.
 
     Chains of one shape are posed together, with the same results as alone; long takes are posed in parts.
@@ -69,7 +480,7 @@ def follow_together(several: Sequence[Following]) -> list[ChainPose]:
     return [poses[number] for number in range(len(several))]
 
 
-def _in_parts(following: Following) -> ChainPose:
+def _in_parts(following: FollowingChain) -> ChainPose:
     """Pose a chain some frames at a time, keeping only its rotations: posing needs much more memory than its result."""
     count, distances = len(following.task.targets), span(_targets_in_plane(following))
     quaternions = [np.empty((count, 4)) for _ in following.chain.turning]
@@ -93,11 +504,11 @@ def _in_parts(following: Following) -> ChainPose:
     motion = following.motion
     if following.task.options.mode == ReachMode.STRETCH:
         motion = stretched(following.chain, motion, ratio)
-    found = ChainPose(Turned(following.chain, motion, tuple(map(Quaternions, quaternions))), motion, ratio, reach, goals)
+    found = ChainPose(TurnedChain(following.chain, motion, tuple(map(Quaternions, quaternions))), motion, ratio, reach, goals)
     return _searched(following, found, doubtful) if following.task.limits is None and doubtful.any() else found
 
 
-def _follow(several: Following) -> tuple[ChainPose, Mask, Mask]:
+def _follow(several: FollowingChain) -> tuple[ChainPose, Mask, Mask]:
     """Pose a stack of chains by the ring of their lengths.
 
     Also returns the doubtful frames `(C, F)`, where that is not valid, and the chains `(C,)` that are posed correctly: those
@@ -112,7 +523,7 @@ def _follow(several: Following) -> tuple[ChainPose, Mask, Mask]:
     uneven = _is_uneven(reference)
     settled = np.where(uneven, UNEVEN_SETTLED, SETTLED) if links.shape[-2] == TWO else REACH_TOLERANCE
     fixed = not task.laying.flatten and own_frames is None and task.options.mode != ReachMode.STRETCH
-    every_one = np.ones(len(targets), dtype=bool)
+    every_one, begun = np.ones(len(targets), dtype=bool), parent_transform(chain.bones[0], motion.parent_pose)
     hinges, hinged = still_hinges(chain, motion, reference, task.frames) if fixed else (None, every_one)
     lengths = span(links) if hinges is None else hinges.lengths[..., None, :]
 
@@ -129,7 +540,7 @@ def _follow(several: Following) -> tuple[ChainPose, Mask, Mask]:
         else:
             scaled = motion if task.options.mode != ReachMode.STRETCH else stretched(chain, motion, solution.ratio)
             turn = towards(reference, task.frames, task.laying, directions + lead)
-            turned = turn_bones(chain, scaled, reference, turn)
+            turned = turn_bones(chain, scaled, reference, turn, begun)
             posed = link_vectors(task.frames, turned.joints)
         unsettled = span(posed.sum(axis=-2) - solution.goals) > settled * lengths.sum(axis=-1) * solution.ratio
         return ChainPose(turned, scaled, solution.ratio, solution.reach, solution.goals), posed, directions, unsettled
@@ -149,13 +560,13 @@ def _follow(several: Following) -> tuple[ChainPose, Mask, Mask]:
     return pose, unsettled | (uneven & (pose.reach != Reach.REACHED)), hinged
 
 
-def _targets_in_plane(following: Following) -> Array:
+def _targets_in_plane(following: FollowingChain) -> Array:
     """Targets `(..., F, 2)` in the plane, relative to the root joint."""
     task = following.task
     return in_plane(task.frames, task.targets - following.reference.joints[..., 0, :])
 
 
-def _searched(following: Following, pose: ChainPose, doubtful: Mask) -> ChainPose:
+def _searched(following: FollowingChain, pose: ChainPose, doubtful: Mask) -> ChainPose:
     """The pose with doubtful frames, where the ring of fixed lengths gives neither pose nor reach, solved by search."""
     task, options, targets = following.task, following.task.options, _targets_in_plane(following)
     to_target = options.mode == ReachMode.CLAMP and not (options.min_distance or options.max_distance)
@@ -173,14 +584,14 @@ def _searched(following: Following, pose: ChainPose, doubtful: Mask) -> ChainPos
 
 
 def _solve_frames(
-    find: Callable[[Array, Array, int, LinksAt], Array], following: Following, *, pose: ChainPose, goals: Array, where: Mask
-) -> Turned:
+    find: Callable[[Array, Array, int, LinksAt], Array], following: FollowingChain, *, pose: ChainPose, goals: Array, where: Mask
+) -> TurnedChain:
     """The turned chain of `pose` with the frames `where` solved by `find`."""
     chain, task = following.chain, at_frames(following.task, where)
     motion, start = at_frames(pose.motion, where), at_frames(following.reference, where)
     frames, laying = task.frames, task.laying
 
-    def turned_by(angles: Array) -> Turned:
+    def turned_by(angles: Array) -> TurnedChain:
         directed = laying.flatten or laying.own is not None
         turn = towards(start, frames, laying, angles) if directed else by_angles(frames, angles)
         return turn_bones(chain, motion, start, turn)
@@ -195,7 +606,7 @@ def _solve_frames(
         for base, other in zip(turned.rotations, found.rotations, strict=True)
     )
     poses = tuple(_with_rows(base, where, other) for base, other in zip(turned.poses, found.poses, strict=True))
-    return Turned(chain, turned.motion, rotations, poses)
+    return TurnedChain(chain, turned.motion, rotations, poses)
 
 
 def _with_rows(values: Array, where: Mask, rows: Array) -> Array:
@@ -205,7 +616,7 @@ def _with_rows(values: Array, where: Mask, rows: Array) -> Array:
     return filled
 
 
-def _solve(targets: Array, lengths: Array, task: Task, start: Array, rest_direction: Array) -> PlanarSolution:
+def _solve(targets: Array, lengths: Array, task: ChainGoal, start: Array, rest_direction: Array) -> PlanarSolution:
     """Solve in world units, the units of the options' distances; angles and ratio have no unit."""
     scale = task.world_scale[..., None]
     targets, lengths = targets * scale, lengths * scale
@@ -233,7 +644,7 @@ def angles_of(links: Array) -> Array:
     return np.unwrap(directions, axis=-2) if directions.shape[-2] > 1 else directions
 
 
-def _rest_direction(chain: RestChain, motion: ChainMotion, task: Task) -> Array:
+def _rest_direction(chain: RestChain, motion: ChainMotion, task: ChainGoal) -> Array:
     """Direction `(..., F)` of the first link with no local rotation, the zero of its limits; 0 without limits."""
     if task.limits is None:
         return np.zeros(task.bend.shape)

@@ -6,10 +6,11 @@ can be interpolated through frames in which the limb is straight, and its sign i
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
+from ...records import replace
 from ..array_types import Array
 from ..arrays import across, any_across, cross, dot, magnitude
 from ..rows import in_parts

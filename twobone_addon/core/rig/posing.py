@@ -13,11 +13,12 @@ inherit the scale. A turning bone further down that does not inherit scale gets 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from ...records import replace
 from ..array_types import Array, MatrixRows, VectorRows
 from ..arrays import across, cross, dot
 from ..rows import part_of
@@ -138,7 +139,7 @@ class Laying:
 
 
 @dataclass(frozen=True)
-class Turned:
+class TurnedChain:
     """A chain after turning; poses and joints are computed on demand unless already known."""
 
     chain: RestChain
@@ -147,7 +148,7 @@ class Turned:
     """Local rotations of each turning bone."""
     known_poses: tuple[Array, ...] | None = None
     """The value of `poses`, if already known."""
-    together: tuple[Turned, int] | None = None
+    together: tuple[TurnedChain, int] | None = None
     """The stack that this chain was turned in, if any, and its index there: stacks are posed together."""
 
     @cached_property
@@ -199,9 +200,9 @@ def with_rotations(chain: RestChain, motion: ChainMotion, rotations: tuple[Array
     return replace(motion, channels=tuple(channels))
 
 
-def pose_with_rotations(chain: RestChain, motion: ChainMotion, rotations: tuple[Array, ...]) -> Turned:
+def pose_with_rotations(chain: RestChain, motion: ChainMotion, rotations: tuple[Array, ...]) -> TurnedChain:
     """The chain with these local rotations on its turning bones."""
-    return Turned(chain, motion, tuple(map(Matrices, rotations)))
+    return TurnedChain(chain, motion, tuple(map(Matrices, rotations)))
 
 
 def rest_reference(chain: RestChain, motion: ChainMotion) -> Reference:
@@ -229,19 +230,24 @@ Turn = Callable[[int, Array], Array]
 `(..., F, 3, 3)`."""
 
 
-def turn_bones(chain: RestChain, motion: ChainMotion, reference: Reference, turn: Turn) -> Turned:
-    """Turn the bones one after another, each under the transform inherited from the bones already turned."""
+def turn_bones(
+    chain: RestChain, motion: ChainMotion, reference: Reference, turn: Turn, begun: ParentTransform | None = None
+) -> TurnedChain:
+    """Turn the bones one after another, each under the transform inherited from the bones already turned.
+
+    begun : what the first bone inherits, if that is known
+    """
     rotations, poses = [], []
-    parent = motion.parent_pose
+    parent, begun = motion.parent_pose, begun or parent_transform(chain.bones[0], motion.parent_pose)
     for index, bone in enumerate(chain.bones):
-        channels, transform = motion.channels[index], parent_transform(bone, parent)
+        channels, transform = motion.channels[index], parent_transform(bone, parent) if index else begun
         if index in chain.turning:
             number = chain.turning.index(index)
             rotations.append(turn(number, transform.turn_and_scale) @ reference.rotations[number])
             channels = replace(channels, rotation=rotations[-1])
         parent = pose_under(bone, transform, channels)
         poses.append(parent)
-    return Turned(chain, motion, tuple(map(Matrices, rotations)), tuple(poses))
+    return TurnedChain(chain, motion, tuple(map(Matrices, rotations)), tuple(poses))
 
 
 def towards(reference: Reference, frames: Array, laying: Laying, directions: Array) -> Turn:

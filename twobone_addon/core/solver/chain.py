@@ -8,20 +8,301 @@ limits, 100,000 targets for each number of links: cyclic coordinate descent 85 t
 100 %. tests/benchmark/bench_chain.py prints the table.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
 
+from ...records import replace
 from ..array_types import Array, Codes, Mask
 from ..arrays import held, span
-from .angles import forward, hold
+from .angles import forward, hold, wrap
+from .chain_descent import RELAXING_DAMPING, bounded_step, descend
 from .chain_methods import coordinate_descent, spring_pose
-from .chain_paths import agree_over_time, unwrap
 from .chain_problem import ChainProblem
-from .chain_search import solve_frames
+from .chain_search import REACHED, evenly_spread, reach_out, solve_frames, spread_poses
 from .chain_sides import preferred_pose
-from .reach import Reach
+from .reach import Reach, room_for_sums
+
+SMALLEST_JUMP = 0.1
+"""Radians per frame; a smaller step counts as a jump only if it stands out from its neighbours."""
+
+JUMP_PER_TRAVEL = 8.0
+"""Radians that a joint may turn per chain length of target motion without counting as a jump."""
+
+SMALLEST_SPIKE = 0.01
+SPIKE_RATIO = 3.0
+"""Ratio to the steps before and after from which a step stands out."""
+
+SPREAD_BRANCHES = 6
+"""Number of starts besides the preferred pose and its mirror image; more changed little when measured."""
+
+COST_OF_DEVIATION = 1e-4
+"""Cost of a frame one radian off the preferred pose, relative to a step of one radian."""
+
+COST_OF_WRONG_SIDE = 0.1
+"""Cost of a frame bent opposite to the preferred pose: as much as a step of a third of a radian."""
+
+CLEARLY_BENT = 1e-3
+"""Least |`likeness`| of a clear side: bends of two degrees."""
+
+COST_OF_MISSING = 1e3
+"""Cost of missing a reachable target: more than any motion."""
+
+SHORTEST_CYCLE = 3
+"""Frames; fewer have no middle."""
+
+SAME_ENDS = 1e-6
+"""Greatest difference between the inputs of first and last frame of a cycle, in chain lengths or radians: single precision."""
+
+
+def agree_over_time(problem: ChainProblem, angles: Array, distances: Array, frames: int) -> tuple[Array, Array]:
+    """Remove whole turns and avoidable jumps between frames.
+
+    problem : C chains of `frames` frames each, the frames of a chain next to each other
+    angles, distances : (n, C * frames) and (C * frames,), the independent solution of each frame
+
+    Returns both; beyond whole turns only chains that jump are changed. No distance grows by more than `REACHED`.
+    """
+    angles = unwrap(problem, angles, frames)
+    if frames < 2:  # noqa: PLR2004 - nothing to agree with
+        return angles, distances
+    for chain_index in np.flatnonzero(find_jumps(problem, angles, frames).any(axis=1)):
+        columns = slice(chain_index * frames, (chain_index + 1) * frames)
+        chain = problem.take(columns)
+        given = np.concatenate([chain.targets, chain.lengths, chain.lower, chain.upper, chain.preferred, [chain.bend]])
+        is_cycle = chain.size > SHORTEST_CYCLE and np.allclose(given[:, 0], given[:, -1], rtol=0.0, atol=SAME_ENDS)
+        replan = _replan_cycle if is_cycle else _replan
+        angles[:, columns] = replan(chain, angles[:, columns], distances[columns])
+        distances[columns] = chain.distances(angles[:, columns])
+    return angles, distances
+
+
+def unwrap(problem: ChainProblem, angles: Array, frames: int) -> Array:
+    """Angles (n, C * frames) with unlimited joints moved by whole turns.
+
+    Each frame is brought within half a turn of the previous one, the first frame of its preferred pose.
+    """
+    by_chain = (len(angles), -1, frames)
+    paths, preferred = angles.reshape(by_chain), problem.preferred.reshape(by_chain)[:, :, :1]
+    first = preferred + wrap(paths[:, :, :1] - preferred)
+    turned = np.cumsum(np.concatenate([first, wrap(np.diff(paths, axis=2))], axis=2), axis=2)
+    # Summing the steps rounds; adding whole turns does not.
+    turned = paths + 2 * np.pi * np.rint((turned - paths) / (2 * np.pi))
+    return np.where(_turns_freely(problem).reshape(by_chain).all(axis=2, keepdims=True), turned, paths).reshape(angles.shape)
+
+
+def _turns_freely(problem: ChainProblem) -> Mask:
+    """Joints `(n, P)` without limits, for which a whole turn changes nothing."""
+    return np.isinf(problem.lower) & np.isinf(problem.upper)
+
+
+def find_jumps(problem: ChainProblem, angles: Array, frames: int) -> Mask:
+    """Steps (C, frames - 1) of each chain that neither target nor preferred pose explains."""
+    by_chain = (len(angles), -1, frames)
+    steps = np.abs(np.diff(angles.reshape(by_chain), axis=2)).max(axis=0)
+    moves = np.diff(problem.targets.reshape(2, -1, frames), axis=2)
+    travel = np.hypot(moves[0], moves[1])
+    given = np.abs(np.diff(problem.preferred.reshape(by_chain), axis=2)).max(axis=0)
+    beside = np.pad(steps, [(0, 0), (1, 1)])
+    usual = SPIKE_RATIO * np.maximum(np.maximum(beside[:, :-2], beside[:, 2:]), travel)
+    too_long = (steps > SMALLEST_JUMP + JUMP_PER_TRAVEL * travel + given) | (steps > SMALLEST_SPIKE + usual + given)
+    return too_long & ~asked_flips(problem, frames)
+
+
+def asked_flips(problem: ChainProblem, frames: int) -> Mask:
+    """Steps (C, frames - 1) at which the requested side changes, so that a jump is intended."""
+    sides = problem.bend.reshape(-1, frames)
+    return sides[:, 1:] != sides[:, :-1]
+
+
+def _replan_cycle(chain: ChainProblem, path: Array, distances: Array) -> Array:
+    """The smoothest path `(n, F)` found for one chain that ends as it begins (a cycle)."""
+    period = chain.size - 1
+    rounds = np.append(np.tile(np.arange(period), 3), period)
+    found = _replan(chain.take(rounds), path[:, rounds], distances[rounds])
+    found = unwrap(chain, found[:, period : 2 * period + 1], chain.size)
+    turns = np.where(_turns_freely(chain).all(axis=1), np.rint((found[:, -1] - found[:, 0]) / (2 * np.pi)), 0.0)
+    closing = found[:, 0] + 2 * np.pi * turns
+    if np.abs(closing - found[:, -1]).max() < SMALLEST_SPIKE:
+        found[:, -1:], _ = descend(chain.take(np.array([period])), closing[:, np.newaxis])
+    return found
+
+
+def _replan(chain: ChainProblem, path: Array, distances: Array) -> Array:
+    """The smoothest path `(n, F)` found for one chain."""
+    poses, left = branches(chain)
+    poses = np.concatenate([path[np.newaxis], poses])
+    left = np.concatenate([distances[np.newaxis], left])
+    planned = unwrap(chain, least_motion(chain, poses, left), chain.size)
+    # Where one branch splits in two, the plan may jump although spreading the jumps of the original path would not.
+    candidates = [_draw_out_jumps(chain, candidate) for candidate in (planned, path)]
+    return min(candidates, key=lambda drawn: _roughness(chain, drawn))
+
+
+def _draw_out_jumps(chain: ChainProblem, path: Array) -> Array:
+    """The path `(n, F)` with its jumps spread over neighbouring frames where the tip stays as close to its target."""
+    jumps = find_jumps(chain, path, chain.size)[0]
+    drawn, left = descend(chain, draw_out(chain, path, jumps))
+    return np.where(left <= chain.distances(path) + REACHED, drawn, path)
+
+
+def _roughness(chain: ChainProblem, path: Array) -> tuple[int, float]:
+    """Number of jumps of a path `(n, F)`, and the sum of its squared steps."""
+    return int(find_jumps(chain, path, chain.size).sum()), float((np.diff(path, axis=1) ** 2).sum())
+
+
+def branches(chain: ChainProblem) -> tuple[Array, Array]:
+    """Solutions of every frame from several starts: poses `(K, n, F)`, distances `(K, F)`."""
+    mirrored = chain.preferred.copy()
+    mirrored[1:] *= -1.0
+    fractions = evenly_spread(SPREAD_BRANCHES, chain.lengths.shape[0])
+    starts = [chain.preferred, chain.clip(mirrored), *spread_poses(chain, fractions)]
+    solved = [reach_out(chain, start) for start in starts]
+    return np.stack([poses for poses, _ in solved]), np.stack([left for _, left in solved])
+
+
+def least_motion(chain: ChainProblem, poses: Array, left: Array) -> Array:
+    """Pick one pose per frame so that the joints turn least over the whole range.
+
+    poses : (K, n, F); left : (K, F), remaining distances
+
+    Returns `(n, F)`. Squared steps are summed, so one big step costs more than many small ones.
+    """
+    turns_freely = np.asarray(_turns_freely(chain).all(axis=1))
+    deviations = poses - chain.preferred
+    deviations = np.where(turns_freely[:, np.newaxis], wrap(deviations), deviations)
+    per_pose = COST_OF_DEVIATION * (deviations[:, 1:] ** 2).sum(axis=1)
+    per_pose += COST_OF_WRONG_SIDE * (likeness(chain, poses) < -CLEARLY_BENT)
+    per_pose += COST_OF_MISSING * (left > left.min(axis=0) + REACHED)
+    count, joints, frames = poses.shape
+    per_step = np.zeros((frames - 1, count, count))
+    for joint in range(joints):
+        here = poses[:, joint].T
+        step = here[1:, np.newaxis, :] - here[:-1, :, np.newaxis]
+        per_step += (wrap(step) if turns_freely[joint] else step) ** 2
+    per_step[asked_flips(chain, frames)[0]] = 0.0
+    chosen = cheapest_sequence(per_pose.T, per_step)
+    return poses[chosen, :, np.arange(frames)].T
+
+
+def likeness(chain: ChainProblem, poses: Array) -> Array:
+    """Similarity `(K, F)` of the bends of poses `(K, n, F)` to the preferred bends; < 0 where they are opposite.
+
+    From -1 to 1 for any chain: mean over the joints of the product of the sines of both bends, weighted by their links.
+    """
+    products = chain.lengths[:-1] * chain.lengths[1:]
+    both = products * np.sin(poses[:, 1:]) * np.sin(chain.preferred[1:])
+    return both.sum(axis=1) / np.maximum(products.sum(axis=0), np.finfo(np.float64).tiny)
+
+
+def cheapest_sequence(per_state: Array, per_step: Array) -> Array:
+    """The states `(F,)` with the least total cost: Viterbi's solution, computed by halving.
+
+    per_state : (F, K), cost of being in a state
+    per_step : (F - 1, K, K), cost of the transition from a state (row) to the next (column)
+
+    Each round eliminates every second frame by keeping its best state for each pair of neighbouring states, all frames at once;
+    there are log2(F) rounds.
+    """
+    frames = len(per_state)
+    if frames == 1:
+        return per_state.argmin(axis=1)
+    if frames % 2 == 0:
+        to_last = per_step[-1] + per_state[-1]
+        folded = np.concatenate([per_state[:-2], [per_state[-2] + to_last.min(axis=1)]])
+        before = cheapest_sequence(folded, per_step[:-1])
+        return np.append(before, to_last[before[-1]].argmin())
+    into = per_step[0::2] + per_state[1::2, np.newaxis, :]
+    out_of = per_step[1::2]
+    through = (into[:, :, :, np.newaxis] + out_of[:, np.newaxis]).min(axis=2)
+    outer = cheapest_sequence(per_state[0::2], through)
+    pairs = np.arange(frames // 2)
+    between = into[pairs, outer[:-1]] + out_of[pairs, :, outer[1:]]
+    states = np.empty(frames, dtype=int)
+    states[0::2], states[1::2] = outer, between.argmin(axis=1)
+    return states
+
+
+REACH_OF_A_JUMP = 24
+"""Frames before and after a jump that take part: one second each at 24 frames per second."""
+
+SWEEPS = 60
+"""Relaxation passes over all frames; more made hardly any difference when measured."""
+
+OVER_RELAXATION = 1.5
+LONGEST_PULL = 0.2
+"""Radians per sweep; a longer linear step would leave the curve of poses that keep the tip."""
+
+CORRECTIONS = 2
+"""Newton steps that put the tip back; each squares the remaining error."""
+
+TIP_MAY_DRIFT = 1e-7
+"""Tolerance of the tip during relaxation, relative to the chain length; a descent follows."""
+
+
+def draw_out(chain: ChainProblem, path: Array, jumps: Mask) -> Array:
+    """Spread the motion of each jump in `path` over the frames around it.
+
+    chain : one chain, a problem per frame
+    path : (n, F), radians, continuous except at the jumps
+    jumps : (F - 1,) bool, the steps that are too long
+
+    Returns `(n, F)`, inside the limits. Frames far from every jump are unchanged.
+    """
+    if not jumps.any():
+        return path
+    path = path.copy()
+    frames = path.shape[1]
+    involved = np.flatnonzero(_near(jumps, frames))
+    halves = [_half(chain, involved[involved % 2 == parity], frames) for parity in (1, 0)]
+    for _ in range(SWEEPS):
+        for half, part, before, after in halves:
+            middle = 0.5 * (path[:, before] + path[:, after])
+            path[:, half] = _pull(part, path[:, half], middle)
+    return path
+
+
+def _near(jumps: Mask, frames: int) -> Array:
+    """Mask `(F,)` of the frames near enough to a jump to take part."""
+    at_jump = np.flatnonzero(jumps)
+    changes = np.zeros(frames + 1, dtype=int)
+    np.add.at(changes, np.maximum(at_jump + 1 - REACH_OF_A_JUMP, 0), 1)
+    np.add.at(changes, np.minimum(at_jump + 1 + REACH_OF_A_JUMP, frames), -1)
+    return np.cumsum(changes)[:frames] > 0
+
+
+def _half(chain: ChainProblem, half: Array, frames: int) -> tuple[Array, ChainProblem, Array, Array]:
+    """Every second frame with its problems and its two neighbours."""
+    before, after = half - 1, half + 1
+    # At an end of the range the only neighbour counts twice.
+    before = np.where(before < 0, after, before)
+    after = np.where(after >= frames, before, after)
+    return half, chain.take(half), before, after
+
+
+def _pull(part: ChainProblem, here: Array, middle: Array) -> Array:
+    """Poses `(n, P)` moved towards `middle` with their tips kept; `here` where that fails."""
+    wish = np.clip(OVER_RELAXATION * (middle - here), -LONGEST_PULL, LONGEST_PULL)
+    left = part.distances(here)
+    there = _keep_tip(part, here, wish)
+    for _ in range(CORRECTIONS):
+        there = _keep_tip(part, there, np.zeros_like(there))
+    keeps_tip = part.distances(there) <= np.maximum(left, TIP_MAY_DRIFT)
+    is_nearer = _squared(there - middle) <= _squared(here - middle)
+    return np.where(keeps_tip & is_nearer, there, here)
+
+
+def _keep_tip(part: ChainProblem, here: Array, wish: Array) -> Array:
+    arms = part.arms(here)
+    room = np.stack([part.lower - here, part.upper - here])
+    damping = np.full(part.size, RELAXING_DAMPING)
+    return part.clip(here + bounded_step(arms, part.residuals(arms), room, damping, wish))
+
+
+def _squared(turns: Array) -> Array:
+    return (turns * turns).sum(axis=0)
+
 
 FARTHEST = 1e12
 """Greatest target distance in chain lengths; farther targets are moved to it, where only their direction matters."""
@@ -46,6 +327,8 @@ class ChainRequest:
     """`(..., F)` of +1 and -1."""
     readable: Mask
     """`(..., F)`, whether the frame's numbers are finite and its chain length is not 0."""
+    unit: Array
+    """`(..., F)`, what 1 of the scaled targets and lengths was in the arguments."""
 
     @property
     def chain_lengths(self) -> Array:
@@ -54,10 +337,11 @@ class ChainRequest:
 
     def to_problem(self) -> ChainProblem:
         """The problem relative to the chain length and joint-major, the frames of a chain side by side."""
-        preferred = preferred_pose(self.start, self.lengths, self.bend, self.limits)
+        relative = self.lengths / self.chain_lengths[..., np.newaxis]
+        preferred = preferred_pose(self.start, relative, self.bend, self.limits)
         return ChainProblem(
             _joint_major(self._targets_beside_root()),
-            _joint_major(self.lengths / self.chain_lengths[..., np.newaxis]),
+            _joint_major(relative),
             _joint_major(self.limits[..., 0]),
             _joint_major(self.limits[..., 1]),
             _joint_major(preferred),
@@ -84,13 +368,16 @@ def read_request(targets: Array, lengths: Array, bend: float | Array, limits: Ar
     start = np.clip(np.where(np.isfinite(start), start, 0.0), limits[..., 0], limits[..., 1])
     bend = np.where(np.broadcast_to(bend, frames) < 0, -1.0, 1.0)
     readable = np.isfinite(targets).all(axis=-1) & np.isfinite(lengths).all(axis=-1)
+    room = room_for_sums(targets, lengths)
+    room = np.ones((*frames, 1)) if room is None else room
+    targets, lengths = targets * room, lengths * room
     readable &= np.where(readable, lengths.sum(axis=-1), 0.0) > 0
     if not readable.all():
         targets = _hold_rows(targets, readable)
         lengths = _hold_rows(lengths, readable)
         # A chain without a readable frame is solved as any chain, and then not used.
         lengths = np.where(lengths.sum(axis=-1, keepdims=True) > 0, lengths, 1.0)
-    return ChainRequest(targets, lengths, limits, start, bend, readable)
+    return ChainRequest(targets, lengths, limits, start, bend, readable, 1.0 / room[..., 0])
 
 
 def _hold_rows(rows: Array, readable: Mask) -> Array:
@@ -199,4 +486,4 @@ def _judge(request: ChainRequest, angles: Array, tolerance: float) -> ChainSolut
     reach = np.where(span(tips) > span(request.targets), Reach.TOO_NEAR, Reach.TOO_FAR)
     reach = np.where(distances <= tolerance * request.chain_lengths, Reach.REACHED, reach)
     reach = np.where(request.readable, reach, Reach.DEGENERATE)
-    return ChainSolution(angles, reach.astype(np.int8), distances)
+    return ChainSolution(angles, reach.astype(np.int8), distances * request.unit)

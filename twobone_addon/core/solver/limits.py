@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 
 from ..array_types import Array, Codes, Mask
 from .angles import hold, wrap
-from .reach import BLOCK_SIZE, Reach, target_distances
+from .reach import BLOCK_SIZE, Reach, room_for_sums, target_distances
 from .two_bone import solve_two_bone
 
 TIE_SLACK = 1e-12
@@ -204,7 +204,10 @@ def solve_two_bone_limited(
         np.broadcast_to(np.asarray(values, dtype=np.float64), (*shape, *row))
         for values, row in ((lengths, (2,)), (bend, ()), (rest_direction, ()), (limits, (4,)))
     )
-    distances = target_distances(targets) if distances is None else np.asarray(distances, dtype=np.float64)
+    room = room_for_sums(targets, lengths)
+    room = np.ones((*shape, 1)) if room is None else room
+    targets, lengths = targets * room, lengths * room
+    distances = target_distances(targets) if distances is None else np.asarray(distances, dtype=np.float64) * room[..., 0]
     requested, other = (solve_two_bone(targets, lengths, side * bend, distances=distances) for side in (1.0, -1.0))
     readable = np.isfinite(distances) & np.isfinite(targets).all(-1) & np.isfinite(lengths).all(-1)
     aimed = readable & (targets != 0).any(axis=-1)
@@ -218,7 +221,7 @@ def solve_two_bone_limited(
     reach = _judge(angles, missing, distances, lengths, np.maximum(tolerance, TIE_SLACK))
     reach = np.where(requested.reach == Reach.DEGENERATE, requested.reach, reach)
     angles[..., 0] += rest
-    return LimitedSolution(angles, reach, np.where(readable, missing, 0.0))
+    return LimitedSolution(angles, reach, np.where(readable, missing / room[..., 0], 0.0))
 
 
 def _judge(angles: Array, missing: Array, distances: Array, lengths: Array, tolerance: Array) -> Codes:

@@ -18,7 +18,7 @@ from ..arrays import span
 from .angles import FULL_TURN, forward, hold
 from .chain import REACH_TOLERANCE, ChainMethod, ChainSolution, solve_chain
 from .limits import TIE_SLACK, solve_two_bone_limited
-from .reach import Reach, ReachMode, ReachOptions, classify, ring_limits, target_distances
+from .reach import Reach, ReachMode, ReachOptions, classify, ring_limits, room_for_sums, target_distances
 from .softness import soften, stretch_ratio
 from .two_bone import solve_two_bone
 
@@ -115,8 +115,8 @@ def ring_reach(targets: Array, lengths: Array, options: ReachOptions) -> Codes:
         far = np.multiply(far, options.stretch_max, out=np.zeros_like(far), where=far > 0)
     near = np.maximum(near, options.min_distance)
     far = np.minimum(far, options.max_distance or np.inf)
-    distances = target_distances(targets)
-    return classify(distances, near, far, options.tolerance * lengths.sum(axis=-1))
+    slack: Array = np.multiply(options.tolerance, lengths.sum(axis=-1))
+    return classify(target_distances(targets), near, far, slack)
 
 
 def _goals(targets: Array, lengths: Array, angles: Array, ratio: Array, distances: Array | None) -> Array:
@@ -238,7 +238,9 @@ def _chain_goals(targets: Array, stand_in: Array, distances: Array | None) -> Ar
     spans = target_distances(targets)
     near, far = ring_limits(stand_in[..., 0], stand_in[..., 1])
     reduced = np.clip(spans if distances is None else distances, near, far)
-    heading = hold(np.arctan2(targets[..., 1], targets[..., 0]), np.isfinite(targets).all(axis=-1) & (spans > 0))
+    room = room_for_sums(targets, stand_in)
+    aims = targets if room is None else targets * room  # some NumPy's `arctan2` rounds huge numbers otherwise
+    heading = hold(np.arctan2(aims[..., 1], aims[..., 0]), np.isfinite(targets).all(axis=-1) & (spans > 0))
     goals = reduced[..., np.newaxis] * np.stack([np.cos(heading), np.sin(heading)], axis=-1)
     # Where nothing keeps the tip away, the target itself is exact; going through its direction would round.
     unmoved = ~np.isfinite(targets).all(axis=-1) | (reduced == spans)

@@ -126,6 +126,20 @@ class Triangle:
     """sqrt(far^2 - inside^2) / far, 0 when straight; divided by straightness it is tan(|angle 2| / 2)."""
 
 
+HUGE, TINY = 2.0**1000, 2.0**-1010
+"""Numbers from which sums of many links may overflow float64, and below which they lose digits."""
+
+
+def room_for_sums(targets: Array, lengths: Array) -> Array | None:
+    """Factors `(..., F, 1)` by which the numbers of a frame are scaled before they are added; `None` if none needs one."""
+    if max(np.abs(targets).max(initial=0.0), lengths.max(initial=0.0)) <= HUGE and lengths.min(initial=np.inf) >= TINY:
+        return None
+    size = np.maximum(np.abs(targets).max(axis=-1), lengths.max(axis=-1))
+    exponents = np.where((size > HUGE) | (size < TINY), np.frexp(size)[1], 0)
+    # Powers of two do not round.
+    return np.ldexp(1.0, -np.clip(exponents, -1000, 1000))[..., np.newaxis]
+
+
 def target_distances(targets: Array) -> Array:
     """Distances `(..., F)` of targets `(..., F, 2)` from the root joint; infinite where they overflow float64."""
     with np.errstate(over="ignore"):

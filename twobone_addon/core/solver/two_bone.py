@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from ..array_types import Array, Codes
 from .angles import forward, hold, wrap
-from .reach import ROUNDING_SLACK, Block, Reach, blocks, classify, measure, ring_limits, target_distances
+from .reach import ROUNDING_SLACK, Block, Reach, blocks, classify, measure, ring_limits, room_for_sums, target_distances
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +53,10 @@ def solve_two_bone(
     bend = np.asarray(bend, dtype=np.float64)
     if distances is not None:
         distances = np.asarray(distances, dtype=np.float64)
+    room = room_for_sums(targets, lengths)
+    if room is not None:
+        targets, lengths = targets * room, lengths * room
+        distances = None if distances is None else distances * room[..., 0]
     shape = targets.shape[:-1]
     angles = np.empty((*shape, 2))
     reach = np.empty(shape, dtype=np.int8)

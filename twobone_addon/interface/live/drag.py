@@ -1,26 +1,23 @@
 """The operator that drags a chain's tip with the mouse, as with G, while the chain follows."""
 
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import Any
 
 import bpy
-import numpy as np
 from bpy.app.translations import pgettext_iface
 from mathutils import Vector
 
 from ...errors import SelectionError, TwoBoneError
-from ...pipeline.plan.completing import StoredChain, stored_settings
-from ...pipeline.pose.pictures import chain_picture
-from ...pipeline.pose.present import ChannelValue, PresentPlan, dragging_plan, present_channels, present_motion
+from ...pipeline.plan.stored import StoredChain, stored_settings
+from ...records import replace
 from ...settings import LIMB_PLANES
-from ...tasks.give.guides import target_guide
 from ..refusing import refuse
 from ..stored.selecting import follow_selection
 from ..stored.storing import key_if_keyed
 from ..stored.where import NeedsChain, active_armature, chain_in
 from .following import is_live
-from .mouse import Pointer, is_navigation, viewport_at
-from .posing import Channels, key_if_automatic, read_channels, set_values, write_channels
+from .mouse import Pointer, is_navigation, viewports_of
+from .posing import Channels, is_there, key_if_automatic, read_channels, set_values, write_channels
 
 CONFIRM = {"LEFTMOUSE", "RET", "NUMPAD_ENTER"}
 CANCEL = {"RIGHTMOUSE", "ESC"}
@@ -44,33 +41,40 @@ ICONS = (
 BEHIND_ICON = 0.7
 """Separator factor after an icon."""
 
-WIDE_ICONS = {"EVENT_ESC": 1.7, "EVENT_ALT": 1.7}
+WIDE_ICONS = {"EVENT_ESC": 1.7, "EVENT_ALT": 1.7, "EVENT_PAGEUP": 2.6}
 """Separator factors after icons that are drawn wider than their layout, since they contain a word."""
 
 
 def draw_keys(header: Any, _context: bpy.types.Context) -> None:
-    """Draw the icons of the keys with their actions in the status bar."""
-    row = header.layout.row(align=True)
+    """Draw the keys of a drag in the status bar."""
+    draw_icons(header.layout, HELP, ICONS)
+
+
+def draw_icons(layout: bpy.types.UILayout, texts: Sequence[str], icons_of: Sequence[Sequence[str]]) -> None:
+    """Draw actions, each behind the icons of its keys, as Blender's own modal operators do."""
+    row = layout.row(align=True)
     existing = bpy.types.UILayout.bl_rna.functions["label"].parameters["icon"].enum_items
-    for text, icons in zip(HELP, ICONS, strict=True):
+    for text, icons in zip(texts, icons_of, strict=True):
         for icon in filter(existing.__contains__, icons):
             row.label(text="", icon=icon)
-        row.separator(factor=WIDE_ICONS.get(icons[-1], BEHIND_ICON))
+        if icons:
+            row.separator(factor=WIDE_ICONS.get(icons[-1], BEHIND_ICON))
         row.label(text=pgettext_iface(text), translate=False)
         row.separator(factor=2.0)
 
 
 class TWOBONE_OT_drag(NeedsChain, bpy.types.Operator):
-    """Move the tip of the active chain with the mouse. The chain follows in its plane; F or the wheel flips the bend"""
+    """Move the tip of the active chain with the mouse. The chain follows in its plane; keys are only made with Auto Keying"""
 
     bl_idname = "twobone.drag"
     bl_label = "Drag Chain"
     bl_options = {"REGISTER", "UNDO", "BLOCKING"}
 
-    present: PresentPlan
+    present: Any
+    """The `PresentPlan` of the chain."""
     before: Channels
     """Channels of the chain's bones before the drag."""
-    values: list[ChannelValue]
+    values: list[Any]
     """Channel values of the present pose; empty while nothing has moved."""
     pointer: Pointer
     side: float
@@ -101,8 +105,13 @@ class TWOBONE_OT_drag(NeedsChain, bpy.types.Operator):
 
     def _begin(self, context: bpy.types.Context, event: bpy.types.Event) -> None:
         """Plan the drag from the present pose; raises a `TwoBoneError`."""
-        viewport = viewport_at(context.area, event)
-        if viewport is None:
+        import numpy as np
+
+        from ...pipeline.pose.pictures import chain_picture
+        from ...pipeline.pose.present import dragging_plan
+        from ...tasks.give.guides import target_guide
+
+        if not viewports_of(context.area):
             raise SelectionError("Dragging only works in a 3D Viewport. Run it from there.")
         armature, depsgraph = active_armature(context), context.evaluated_depsgraph_get()
         settings = stored_settings(armature, chain_in(context), {})
@@ -114,14 +123,16 @@ class TWOBONE_OT_drag(NeedsChain, bpy.types.Operator):
         bend = np.cross(*np.diff(picture.joints, axis=0)[:2]) @ normal if kept else 1.0
         self.side = -1.0 if settings.bend == "NEGATIVE" or bend < 0.0 else 1.0
         # A plane that turns with the limb does not constrain the tip, so it moves in the view plane, as with G.
-        self.pointer = Pointer(viewport, Vector(tip), None if settings.plane in LIMB_PLANES else Vector(normal), event)
+        self.pointer = Pointer(context.area, Vector(tip), None if settings.plane in LIMB_PLANES else Vector(normal), event)
         self.before = read_channels(armature, [bone.name for bone in self.present.plan.rest.bones])
-        self.values = []
+        self.values, self.limb = [], None
 
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         """Follow the mouse, flip, confirm or cancel; pass navigation events through to Blender."""
         armature = bpy.data.objects.get(self.present.plan.names.armature)
-        if armature is None:
+        if not is_there(context.scene, self.present.plan):
+            if armature is not None:
+                write_channels(armature, self.before)
             return self._end(context, {"CANCELLED"})
         if is_navigation(event):
             self.pointer.let_go()
@@ -129,7 +140,8 @@ class TWOBONE_OT_drag(NeedsChain, bpy.types.Operator):
         if event.type in CANCEL and event.value == "PRESS":
             write_channels(armature, self.before)
             return self._end(context, {"CANCELLED"})
-        if self._confirms(event):
+        is_let_go = self.holds_button and (event.type, event.value) == ("LEFTMOUSE", "RELEASE")
+        if is_let_go or (event.type in CONFIRM and event.value == "PRESS"):
             self._keep(context, armature)
             return self._end(context, {"FINISHED"} if self.values else {"CANCELLED"})
         return self._follow(context, armature, event)
@@ -137,11 +149,6 @@ class TWOBONE_OT_drag(NeedsChain, bpy.types.Operator):
     def cancel(self, context: bpy.types.Context) -> None:
         """Clean up when Blender cancels the operator, such as when a file is loaded."""
         self._end(context, set())
-
-    def _confirms(self, event: bpy.types.Event) -> bool:
-        if self.holds_button and (event.type, event.value) == ("LEFTMOUSE", "RELEASE"):
-            return True
-        return event.type in CONFIRM and event.value == "PRESS"
 
     def _follow(self, context: bpy.types.Context, armature: bpy.types.Object, event: bpy.types.Event) -> set[str]:
         if event.type in FLIP and event.value == "PRESS":
@@ -158,9 +165,15 @@ class TWOBONE_OT_drag(NeedsChain, bpy.types.Operator):
         return {"RUNNING_MODAL"}
 
     def _pose(self, context: bpy.types.Context, armature: bpy.types.Object) -> None:
+        import numpy as np
+
+        from ...pipeline.pose.present import present_channels, present_inputs, present_limbs, present_motion
+
         depsgraph, place = context.evaluated_depsgraph_get(), np.array(self.pointer.place)
-        plan, motion = present_motion(self.present, context.scene, depsgraph, self.before, place_world=place)
-        self.values = present_channels(plan, replace(motion, bend=np.array([self.side])))
+        inputs = present_inputs(self.present, context.scene, depsgraph, self.before)
+        (self.limb,) = present_limbs([inputs], [self.limb])
+        motion = replace(present_motion(self.limb, place), bend=np.array([self.side]))
+        (self.values,) = present_channels([self.limb], [motion])
         set_values(armature, self.values)
 
     def _keep(self, context: bpy.types.Context, armature: bpy.types.Object) -> None:

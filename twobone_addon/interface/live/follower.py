@@ -1,22 +1,25 @@
 """The state of each live chain."""
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import bpy
 
-from ...pipeline.plan.completing import StoredChain
-from ...pipeline.pose.present import ChannelValue, PresentPlan
+from ...pipeline.plan.stored import StoredChain
 from .posing import Channels
+
+if TYPE_CHECKING:
+    from ...pipeline.pose.present import ChannelValue, PresentLimb, PresentPlan
 
 Key = tuple[str, str]
 """Names of an armature and of a chain stored on it."""
 
 
 @dataclass(slots=True)
-class Following:
+class LiveChain:
     """The state of a live chain."""
 
-    present: PresentPlan
+    present: "PresentPlan"
     is_straight: bool = False
     """Whether the limb is straight, so that its plane must be sampled from other frames."""
     is_old: bool = False
@@ -25,7 +28,9 @@ class Following:
     """Channels of the pose without Live."""
     left: Channels = field(default_factory=dict)
     """Channels after the chain was last posed by Live."""
-    unkeyed: list[ChannelValue] = field(default_factory=list)
+    limb: "PresentLimb | None" = None
+    """The limb, with all that its pose was made from, when Live last posed the chain; `None` before."""
+    unkeyed: "list[ChannelValue]" = field(default_factory=list)
     """Channel values to be keyed by auto-keying when the move ends."""
     unmoved: Channels = field(default_factory=dict)
     """Channels before the move; a cancelled move restores them."""
@@ -37,7 +42,7 @@ class Following:
     """Whether the next update comes from undo or redo, and must not be keyed."""
 
 
-following: dict[Key, Following] = {}
+following: dict[Key, LiveChain] = {}
 """The live chains."""
 
 

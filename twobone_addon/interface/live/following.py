@@ -5,36 +5,52 @@ and deletion. There are no feedback loops: a pose that is already right is not w
 before the chain became live or by its F-Curves at another frame, is kept as its base, for influence, kept bend and stretch.
 """
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import bpy
 
 from ...errors import TwoBoneError
-from ...pipeline.plan.completing import StoredChain, stored_settings
-from ...pipeline.pose.present import (
-    ChannelValue,
-    PresentPlan,
-    has_looked,
-    is_current,
-    keeps_offset,
-    needs_frames_around,
-    needs_look,
-    present_channels,
-    present_motion,
-    present_plan,
-    with_frames_around,
-)
+from ...pipeline.plan.stored import StoredChain, stored_settings
 from ...said import Sentence
-from ...scene.sampling.probes import PROBE_NAME
 from ...scene.sampling.stage import STAGE_NAME
 from ..stored.where import is_busy
-from .auto_keying import SECONDS_BETWEEN_LOOKS, key_when_let_go
-from .follower import Following, Key, following, key_of, stored_chain
-from .keying import forget, running_move
-from .posing import Channels, read_channels, set_values
+from .follower import Key, LiveChain, following, key_of, stored_chain
+from .keying import OWN_STEP, forget, in_step_of, running_move
+from .posing import Channels, holds, key_if_automatic, read_channels, set_values
 
-resting: dict[Key, Following] = {}
+if TYPE_CHECKING:
+    from ...pipeline.pose.present import ChannelValue, PresentInputs, PresentPlan
+
+SECONDS_BETWEEN_LOOKS = 0.1
+"""Interval of the timers that wait until the user's move has ended, in seconds."""
+
+
+def key_when_let_go() -> float | None:
+    """Timer: key what changed once the user's move has ended, in the move's undo step; a cancelled move is not keyed."""
+    if running_move(bpy.data.window_managers[0]):
+        return SECONDS_BETWEEN_LOOKS
+    moved = [
+        key for key, follower in following.items() if follower.unkeyed and not holds(bpy.data.objects[key[0]], follower.unmoved)
+    ]
+    if moved:
+        in_step_of(next((following[key].move for key in moved if following[key].move), OWN_STEP), partial(_key_moved, moved))
+    for follower in following.values():
+        follower.unkeyed, follower.move = [], ""
+    return None
+
+
+def _key_moved(keys: list[Key]) -> None:
+    for key in keys:
+        key_if_automatic(bpy.context, bpy.data.objects[key[0]], following[key].unkeyed)
+        # Undo re-evaluates what was tagged since the previous step; the move's own tags were lost with the step it replaced.
+        for thing in (bpy.data.objects.get(name) for name in following[key].moved):
+            if thing is not None:
+                thing.update_tag(refresh={"OBJECT", "DATA"})
+
+
+resting: dict[Key, LiveChain] = {}
 """Chains that were live, to be resumed if undo or redo returns to a state in which they were."""
 
 reasons: dict[Key, Sentence] = {}
@@ -52,7 +68,7 @@ def base_of(chain: StoredChain) -> Channels | None:
     return follower.base if follower is not None else None
 
 
-def present_of(chain: StoredChain) -> PresentPlan | None:
+def present_of(chain: StoredChain) -> "PresentPlan | None":
     """Return the plan that poses a live chain, including what was sampled at other frames; `None` for other chains."""
     follower = following.get(key_of(chain))
     return follower.present if follower is not None else None
@@ -60,14 +76,18 @@ def present_of(chain: StoredChain) -> PresentPlan | None:
 
 def start(context: bpy.types.Context, chain: StoredChain) -> None:
     """Make the chain live and pose it; raises a `TwoBoneError` if a bake would refuse."""
+    from ...pipeline.pose.present import present_plan
+
     key = key_of(chain)
     _stop(key)
     reasons.pop(key, None)
-    follower = Following(present_plan(context.scene, stored_settings(chain.id_data, chain, {})))
+    follower = LiveChain(present_plan(context.scene, stored_settings(chain.id_data, chain, {})))
     following[key] = follower
     _register_handlers()
     try:
-        _follow(key, context.scene, context.evaluated_depsgraph_get())
+        inputs = _changed_inputs(key, context.scene, context.evaluated_depsgraph_get())
+        if inputs is not None:
+            _pose_together({key: inputs})
     except TwoBoneError:
         _stop(key)
         raise
@@ -148,73 +168,114 @@ def _after_undo(*_: Any) -> None:
 
 def _after_update(scene: bpy.types.Scene, depsgraph: Any) -> None:
     """Handler: pose the live chains after a change, and schedule auto-keying if they moved."""
+    from ...pipeline.pose.present import has_looked
+
+    keys = _keys_to_pose(scene, depsgraph)
     keys_changed = any(isinstance(update.id, bpy.types.Action) for update in depsgraph.updates)
-    for key in _keys_to_pose(scene, depsgraph):
-        follower = following[key]
-        if keys_changed and has_looked(follower.present):
-            follower.is_old = True
+    for key in keys if keys_changed else ():
+        if has_looked(following[key].present):
+            following[key].is_old = True
             later(look_again)
-        before, follower.was_undone, was_undone = follower.left, False, follower.was_undone
-        moved = _follow_or_stop(key, scene, depsgraph)
-        if moved and not was_undone and key in following and scene.tool_settings.use_keyframe_insert_auto:
+    before = {key: following[key].left for key in keys}
+    undone = {key for key in keys if following[key].was_undone}
+    for key in undone:
+        following[key].was_undone = False
+    for key, values in _follow(keys, scene, depsgraph).items():
+        if values and key not in undone and scene.tool_settings.use_keyframe_insert_auto:
+            follower = following[key]
             if not follower.unkeyed:
-                follower.unmoved = before
+                follower.unmoved = before[key]
                 follower.moved = set()
             follower.moved |= {update.id.name for update in depsgraph.updates if isinstance(update.id, bpy.types.Object)}
-            follower.unkeyed = moved
+            follower.unkeyed = values
             follower.move = running_move(bpy.data.window_managers[0]) or follower.move
             later(key_when_let_go)
 
 
 def _after_frame_change(scene: bpy.types.Scene, depsgraph: Any) -> None:
     """Handler: pose the live chains, without auto-keying."""
-    for key in _keys_to_pose(scene, depsgraph):
-        _follow_or_stop(key, scene, depsgraph)
+    _follow(_keys_to_pose(scene, depsgraph), scene, depsgraph)
 
 
 def _keys_to_pose(scene: bpy.types.Scene, depsgraph: Any) -> list[Key]:
     """Return the keys of the live chains to pose: none while rendering or while a task samples frames."""
+    from ...scene.sampling.probes import PROBE_NAME
+
     if depsgraph.mode != "VIEWPORT" or scene.name.startswith(STAGE_NAME) or PROBE_NAME in scene.objects:
         return []
     return list(following)
 
 
-def _follow_or_stop(key: Key, scene: bpy.types.Scene, depsgraph: Any) -> list[ChannelValue]:
+def _follow(keys: Iterable[Key], scene: bpy.types.Scene, depsgraph: Any) -> "dict[Key, list[ChannelValue]]":
+    """Pose those of the live chains whose inputs have changed on their targets, together; stop any that a bake would refuse.
+
+    Returns the channel values of each that was posed: none where it was right already.
+    """
+    changed = {}
+    for key in keys:
+        try:
+            inputs = _changed_inputs(key, scene, depsgraph)
+        except TwoBoneError as error:
+            _stop(key, error.sentence)
+        else:
+            if inputs is not None:
+                changed[key] = inputs
     try:
-        return _follow(key, scene, depsgraph)
-    except TwoBoneError as error:
-        _stop(key, error.sentence)
-        return []
+        return _pose_together(changed) if changed else {}
+    except TwoBoneError:
+        posed = {}
+        for key, inputs in changed.items():
+            try:
+                posed.update(_pose_together({key: inputs}))
+            except TwoBoneError as error:
+                _stop(key, error.sentence)
+        return posed
 
 
-def _follow(key: Key, scene: bpy.types.Scene, depsgraph: Any) -> list[ChannelValue]:
-    """Pose a live chain on its target; return its channel values if any of them changed. Raises a `TwoBoneError`."""
+def _changed_inputs(key: Key, scene: bpy.types.Scene, depsgraph: Any) -> "PresentInputs | None":
+    """All that a live chain's pose depends on; `None` where it is posed from that already. Raises a `TwoBoneError`."""
+    from ...pipeline.pose.present import is_current, needs_look, present_inputs, present_plan
+
     chain = stored_chain(key)
     if chain is None:
         _stop(key)
-        return []
+        return None
     armature = chain.id_data
     if armature.mode == "EDIT" or key[0] not in scene.objects:
-        return []
+        return None
     follower = following[key]
     settings = stored_settings(armature, chain, {})
     if not is_current(follower.present, settings):
         if needs_look(follower.present, settings):
             later(look_again)
-            return []
+            return None
         follower.present = present_plan(scene, settings, follower.present)
     base = _base(follower, armature)
-    plan, motion = present_motion(follower.present, scene, depsgraph, base)
-    follower.is_straight = needs_frames_around(follower.present, motion)
-    if follower.is_straight:
-        later(look_again)
-    values = present_channels(plan, motion)
-    changed = set_values(armature, values)
-    follower.left = read_channels(armature, base)
-    return values if changed else []
+    inputs = present_inputs(follower.present, scene, depsgraph, base)
+    known = follower.limb and follower.limb.inputs
+    # Otherwise something else has moved.
+    return None if inputs.are_same(known) and follower.left == read_channels(armature, base) else inputs
 
 
-def _base(follower: Following, armature: bpy.types.Object) -> Channels:
+def _pose_together(changed: "dict[Key, PresentInputs]") -> "dict[Key, list[ChannelValue]]":
+    """Pose live chains from these inputs; return the channel values of each, none where it was right already."""
+    from ...pipeline.pose.present import needs_frames_around, present_channels, present_limbs, present_motion
+
+    followers = [following[key] for key in changed]
+    limbs = present_limbs(list(changed.values()), [follower.limb for follower in followers])
+    posed = present_channels(limbs, [present_motion(limb) for limb in limbs])
+    found = {}
+    for key, follower, limb, values in zip(changed, followers, limbs, posed, strict=True):
+        armature = bpy.data.objects[key[0]]
+        follower.limb, follower.is_straight = limb, needs_frames_around(limb)
+        if follower.is_straight:
+            later(look_again)
+        found[key] = values if set_values(armature, values) else []
+        follower.left = read_channels(armature, follower.base)
+    return found
+
+
+def _base(follower: LiveChain, armature: bpy.types.Object) -> Channels:
     """Update and return the base: channels that something else has changed since the last posing replace the known ones."""
     plan = follower.present.plan
     now = read_channels(armature, [bone.name for bone in plan.rest.bones])
@@ -236,6 +297,8 @@ def look_again() -> float | None:
 
     Handlers cannot do that during a move or playback, since it changes frames.
     """
+    from ...pipeline.pose.present import keeps_offset, needs_look, present_plan, with_frames_around
+
     context = bpy.context
     if is_busy(context.window_manager):
         return SECONDS_BETWEEN_LOOKS
@@ -252,7 +315,7 @@ def look_again() -> float | None:
             else:
                 continue
             follower.is_old = False
-            _follow(key, context.scene, context.evaluated_depsgraph_get())
+            _follow([key], context.scene, context.evaluated_depsgraph_get())
         except TwoBoneError as error:
             _stop(key, error.sentence)
     return None

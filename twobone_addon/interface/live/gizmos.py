@@ -5,8 +5,7 @@ from bpy_extras import view3d_utils
 from mathutils import Matrix, Vector
 
 from ...errors import TwoBoneError
-from ...pipeline.plan.completing import StoredChain, names_of
-from ...tasks.give.guides import target_guide
+from ...pipeline.plan.stored import StoredChain
 from ..stored.where import MODES, active_armature, chain_in
 from .following import is_live
 
@@ -68,6 +67,9 @@ class TWOBONE_GGT_chain(bpy.types.GizmoGroup):
 
 def joint_places(context: bpy.types.Context, chain: StoredChain) -> tuple[Vector, Vector] | None:
     """Return middle joint and tip as evaluated, world space; `None` if the bones form no chain."""
+    from ...pipeline.plan.completing import names_of
+    from ...tasks.give.guides import target_guide
+
     armature = chain.id_data
     try:
         names = names_of(chain)

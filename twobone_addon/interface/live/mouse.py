@@ -30,38 +30,56 @@ def is_navigation(event: Any) -> bool:
     return event.type in BUTTONS and event.alt
 
 
-def viewport_at(area: bpy.types.Area | None, event: Any) -> bpy.types.Region | None:
-    """Return the region of a 3D viewport under the mouse (one of four in quad view), else its first; `None` for other areas."""
+def viewports_of(area: bpy.types.Area | None) -> list[bpy.types.Region]:
+    """Return the regions of a 3D viewport that show the scene, four in quad view; none for other areas."""
     if area is None or area.type != "VIEW_3D":
+        return []
+    return [region for region in area.regions if region.type == "WINDOW"]
+
+
+def viewport_at(area: bpy.types.Area, event: Any) -> bpy.types.Region | None:
+    """Return the region of a 3D viewport under the mouse; `None` beside them and over sidebar, toolbar or header."""
+    regions = viewports_of(area)
+    covering = [region for region in area.regions if region.type != "WINDOW"]
+    if any(_is_over(region, event) for region in covering):
         return None
-    regions = [region for region in area.regions if region.type == "WINDOW"]
-    over = (
-        region
-        for region in regions
-        if 0 <= event.mouse_x - region.x < region.width and 0 <= event.mouse_y - region.y < region.height
-    )
-    return next(over, regions[0])
+    return next((region for region in regions if _is_over(region, event)), None)
+
+
+def _is_over(region: bpy.types.Region, event: Any) -> bool:
+    inside = 0 <= event.mouse_x - region.x < region.width and 0 <= event.mouse_y - region.y < region.height
+    return inside and min(region.width, region.height) > 1  # A hidden region is one pixel wide.
 
 
 class Pointer:
-    """A point in world space that moves with the mouse."""
+    """A point in world space that moves with the mouse, from the mouse's first place inside the 3D viewport."""
 
-    def __init__(self, viewport: bpy.types.Region, place: Vector, normal: Vector | None, event: Any) -> None:
+    def __init__(self, area: bpy.types.Area, place: Vector, normal: Vector | None, event: Any) -> None:
         """Start at `place`; the point moves in the plane with this `normal`, or in the view plane without one."""
-        self.viewport, self.place, self.normal = viewport, place, normal
-        self.mouse: tuple[int, int] | None = self._mouse_of(event)
+        self.area, self.place, self.normal = area, place, normal
+        self.viewport = viewports_of(area)[0]
+        self.mouse: tuple[int, int] | None = None
+        self._enter(event)
 
     def let_go(self) -> None:
         """Forget the mouse position, since the view changes; the next `follow` starts from the mouse's new position."""
         self.mouse = None
 
     def follow(self, event: Any) -> None:
-        """Move the point with the mouse; slower while Shift is held."""
+        """Move the point with the mouse; slower while Shift is held. A button was pressed beside the viewport."""
+        if self.mouse is None:
+            self._enter(event)
+            return
         now = self._mouse_of(event)
-        if self.mouse is not None:
-            step = self._step(self.mouse, now)
-            self.place = self.place + step * (PRECISE if event.shift else 1.0)
+        step = self._step(self.mouse, now)
+        self.place = self.place + step * (PRECISE if event.shift else 1.0)
         self.mouse = now
+
+    def _enter(self, event: Any) -> None:
+        viewport = viewport_at(self.area, event)
+        if viewport is not None:
+            self.viewport = viewport
+            self.mouse = self._mouse_of(event)
 
     def _mouse_of(self, event: Any) -> tuple[int, int]:
         return event.mouse_x - self.viewport.x, event.mouse_y - self.viewport.y

@@ -1,6 +1,5 @@
 """The state of an interactive nudge, by mouse or typed numbers: its offset, its range and the paths to draw."""
 
-from dataclasses import replace
 from typing import Any
 
 import bpy
@@ -15,7 +14,8 @@ from ...core.nudges import Nudge
 from ...core.rig.posing import joints_of, pose_path
 from ...pipeline.motion.plan_motion import motion_quantities, plan_motion, points
 from ...pipeline.motion.sampling import sample
-from ...pipeline.pose.present import dragging_plan, present_channels, present_motion
+from ...pipeline.pose.present import dragging_plan, present_channels, present_inputs, present_limbs, present_motion
+from ...records import replace
 from ...tasks.give.guides import target_guide
 from ...tasks.nudge.plan import NudgePlan
 from .mouse import EDGE, Pointer
@@ -52,7 +52,7 @@ def constrained(moved: Array, line_of_sight: Array, axis: int, *, is_plane: bool
 class NudgeDrag:
     """The state of an interactive nudge, from its begin until it is confirmed or cancelled."""
 
-    def __init__(self, context: bpy.types.Context, plan: NudgePlan, viewport: bpy.types.Region, event: Any) -> None:
+    def __init__(self, context: bpy.types.Context, plan: NudgePlan, event: Any) -> None:
         """Begin the drag; raises a `TwoBoneError`.
 
         plan : has a nudge at the present frame, whose offset is ignored
@@ -70,8 +70,9 @@ class NudgeDrag:
         self.start = np.array(target_guide(armature.evaluated_get(depsgraph), limb.names).location_world)
         # The limb's motion at this frame is sampled once here, so that nothing is sampled while the mouse moves.
         present = dragging_plan(scene, limb.settings)
-        self.plan, self.motion = present_motion(present, scene, depsgraph, self.before, place_world=self.start)
-        self.viewport, self.pointer = viewport, Pointer(viewport, Vector(self.start), None, event)
+        (self.present,) = present_limbs([present_inputs(present, scene, depsgraph, self.before)], [None])
+        self.motion = present_motion(self.present, self.start)
+        self.pointer = Pointer(context.area, Vector(self.start), None, event)
         self.axis: int | None = None
         self.is_plane = False
         self.typed = ["", "", ""]
@@ -88,9 +89,9 @@ class NudgeDrag:
         free = np.array(self.pointer.place) - self.start
         if self.axis is None:
             return free
-        view = self.viewport.data
-        on_screen = view3d_utils.location_3d_to_region_2d(self.viewport, view, Vector(self.start))
-        line_of_sight = view3d_utils.region_2d_to_vector_3d(self.viewport, view, on_screen or (0, 0))
+        viewport, view = self.pointer.viewport, self.pointer.viewport.data
+        on_screen = view3d_utils.location_3d_to_region_2d(viewport, view, Vector(self.start))
+        line_of_sight = view3d_utils.region_2d_to_vector_3d(viewport, view, on_screen or (0, 0))
         return constrained(free, np.array(line_of_sight), self.axis, is_plane=self.is_plane)
 
     @property
@@ -133,7 +134,8 @@ class NudgeDrag:
         """Pose the limb at the present frame with the displacement; raises a `TwoBoneError`."""
         target = self.motion.target_world.copy()
         target[:, :3, 3] = self.start + self.moved
-        set_values(bpy.data.objects[self.armature], present_channels(self.plan, replace(self.motion, target_world=target)))
+        (values,) = present_channels([self.present], [replace(self.motion, target_world=target)])
+        set_values(bpy.data.objects[self.armature], values)
 
     def give_back(self) -> None:
         """Restore the pose from before the drag."""

@@ -24,7 +24,7 @@ class TWOBONE_OT_live(MayRefuse, NeedsChain, bpy.types.Operator):
             ("ON", "On", "Follow the target"),
             ("OFF", "Off", "Stop following"),
         ),
-        options={"SKIP_SAVE"},
+        options={"HIDDEN", "SKIP_SAVE"},
     )
 
     def act(self, context: bpy.types.Context) -> set[str]:

@@ -1,11 +1,15 @@
 """Rotation and scale channels of pose bones: read, set without keys, and auto-keyed."""
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import bpy
 
-from ...pipeline.pose.present import ChannelValue
 from ...scene.lookup import rotation_values
+
+if TYPE_CHECKING:
+    from ...pipeline.plan.planning import ChainPlan
+    from ...pipeline.pose.present import ChannelValue
 
 SAME = 1e-6
 """Difference in a channel up to which it counts as unchanged: single-precision noise, which must not trigger updates again."""
@@ -31,14 +35,27 @@ def holds(armature: bpy.types.Object, channels: Channels) -> bool:
 def write_channels(armature: bpy.types.Object, channels: Channels) -> None:
     """Set rotation and scale of the bones."""
     for name, values in channels.items():
-        bone = armature.pose.bones[name]
+        bone = armature.pose.bones.get(name)
+        if bone is None:  # It was renamed or removed meanwhile.
+            continue
         channel = rotation_channel(bone)
         width = 3 if channel == "rotation_euler" else 4
         setattr(bone, channel, values[:width])
         bone.scale = values[4:]
 
 
-def set_values(armature: bpy.types.Object, values: list[ChannelValue]) -> bool:
+def is_there(scene: bpy.types.Scene, plan: "ChainPlan") -> bool:
+    """Whether all that a plan reads is still in the scene: from another window, much can happen while a limb is dragged."""
+    from ...pipeline.motion.plan_motion import motion_quantities
+
+    for quantity in motion_quantities(plan):
+        thing = scene.objects.get(quantity.object)
+        if thing is None or thing.mode == "EDIT" or (quantity.bone and quantity.bone not in thing.pose.bones):
+            return False
+    return True
+
+
+def set_values(armature: bpy.types.Object, values: "list[ChannelValue]") -> bool:
     """Set the channels that differ; return whether any did."""
     changed = False
     for value in values:
@@ -54,7 +71,7 @@ def rotation_channel(bone: bpy.types.PoseBone) -> str:
     return {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}.get(bone.rotation_mode, "rotation_euler")
 
 
-def key_if_automatic(context: bpy.types.Context, armature: bpy.types.Object, values: list[ChannelValue]) -> None:
+def key_if_automatic(context: bpy.types.Context, armature: bpy.types.Object, values: "list[ChannelValue]") -> None:
     """Key the channels at the present frame if auto-keying is on, with the user's options."""
     tools, edit = context.scene.tool_settings, context.preferences.edit
     if not tools.use_keyframe_insert_auto:

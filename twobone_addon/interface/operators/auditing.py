@@ -5,16 +5,14 @@ from typing import Any
 import bpy
 
 from ...errors import ObjectError
-from ...scene.actions import action_named, own_action
-from ...scene.versions import assign_slot
-from ...tasks.audit.task import AUDIT
+from ...settings.tasks import TABLES
 from ..refusing import MayRefuse
 from ..running.from_table import FromTable, operator_for
 from ..stored.where import NeedsMode, active_armature
 from .results import whole_and_subframe
 
 
-@operator_for(AUDIT)
+@operator_for(TABLES["audit"])
 class TWOBONE_OT_audit(FromTable, NeedsMode, bpy.types.Operator):
     """Audit, which keeps its report for the panel."""
 
@@ -24,7 +22,7 @@ class TWOBONE_OT_audit(FromTable, NeedsMode, bpy.types.Operator):
 
 
 class TWOBONE_OT_audit_show(MayRefuse, bpy.types.Operator):
-    """Play this clip, and go to its worst frame"""
+    """Assign this clip to the armature, and go to its worst frame"""
 
     bl_idname = "twobone.audit_show"
     bl_label = "Show Clip"
@@ -38,6 +36,9 @@ class TWOBONE_OT_audit_show(MayRefuse, bpy.types.Operator):
 
     def act(self, context: bpy.types.Context) -> set[str]:
         """Assign the action to the armature, and set the frame."""
+        from ...scene.actions import action_named, own_action
+        from ...scene.versions import assign_slot
+
         armature = bpy.data.objects.get(self.armature) or active_armature(context)
         whole, subframe = whole_and_subframe(self.frame)
         if self.action:

@@ -1,22 +1,20 @@
 """The bake operators: they collect settings, run the bake and report the result."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import TypeAlias
 
 import bpy
 
 from ...errors import SelectionError, TwoBoneError
-from ...pipeline.plan.completing import StoredChain, is_in_scope, stored_chains, stored_settings
-from ...pipeline.plan.planning import plan_bake
+from ...pipeline.plan.stored import StoredChain, is_in_scope, stored_chains, stored_settings
 from ...pipeline.report.reports import BakeReport
-from ...pipeline.run import run_steps
+from ...records import replace
 from ...said import Sentence
 from ...scene.sampling.stepping import Steps
 from ...settings import LIMITS, OPTIONS
 from ...settings.options import ACTIVE, Group, options_of
 from ...settings.tasks import TABLES, BakeAllSettings
-from ...tasks.bake.task import BAKE
+from ...tasks.all_tasks import task_named
 from ..rows import NO_TARGETS, draw_options
 from ..running.progress import Begun, ShowsProgress
 from ..running.repeating import RepeatsChain
@@ -38,7 +36,7 @@ NOT_TRIED_OUT = {
 
 @with_properties(properties_of(OPTIONS))
 class TWOBONE_OT_bake(RepeatsChain, ShowsProgress, NeedsMode, bpy.types.Operator):
-    """Bake two-bone IK: key the rotations of a chain so that its tip follows the target in the chosen plane"""
+    """Key the rotations of the chain so that its tip follows the target. Clear Baked Keys brings back what it replaces"""
 
     bl_idname = "twobone.bake"
     bl_label = "Bake Two-Bone IK"
@@ -47,6 +45,8 @@ class TWOBONE_OT_bake(RepeatsChain, ShowsProgress, NeedsMode, bpy.types.Operator
 
     def begin(self, context: bpy.types.Context) -> Begun:
         """Begin the bake of the named chain or of all selected ones; show a single one's settings in the redo panel."""
+        from ...pipeline.run import run_steps
+
         armature = active_armature(context)
         owners = {armature, *(chain.id_data for chain in selected_chains(context.view_layer))}
         armatures = [owner for owner in owners if owner is not None and owner.type == "ARMATURE"]
@@ -54,7 +54,7 @@ class TWOBONE_OT_bake(RepeatsChain, ShowsProgress, NeedsMode, bpy.types.Operator
         wanted = self.wanted_settings(context)
         self.show(wanted)
         keepers = [settings.stored for settings in wanted] if self.several else [self.stored]
-        return Begun(keepers, run_steps(context.scene, BAKE, BakeAllSettings(chains=tuple(wanted)), armature))
+        return Begun(keepers, run_steps(context.scene, task_named("bake"), BakeAllSettings(chains=tuple(wanted)), armature))
 
     def explain(self, context: bpy.types.Context, error: TwoBoneError) -> Sentence:
         """Return the error's sentence, with the failing chain if several were selected."""
@@ -70,7 +70,7 @@ class TWOBONE_OT_bake(RepeatsChain, ShowsProgress, NeedsMode, bpy.types.Operator
 
 @with_properties(properties_of(options_of(BakeAllSettings)))
 class TWOBONE_OT_bake_all(ShowsProgress, NeedsMode, bpy.types.Operator):
-    """Bake all enabled chains in one pass"""
+    """Bake all enabled chains in one pass, each with its own settings. Chains that never had a target are left out"""
 
     bl_idname = "twobone.bake_all"
     bl_label = "Bake All Two-Bone IK"
@@ -79,6 +79,8 @@ class TWOBONE_OT_bake_all(ShowsProgress, NeedsMode, bpy.types.Operator):
 
     def begin(self, context: bpy.types.Context) -> Begun:
         """Begin the bake of all enabled chains in the scope."""
+        from ...pipeline.run import run_steps
+
         armatures = {armature for armature, _ in stored_chains(context.scene)}
         self.renamed = [renamed for armature in armatures for renamed in keep_names_apart(armature)]
         found, skipped = with_targets(stored_in_scope(context, self.scope))
@@ -86,8 +88,12 @@ class TWOBONE_OT_bake_all(ShowsProgress, NeedsMode, bpy.types.Operator):
         # With several actions every chain gets a report for each, but it can only keep one.
         keepers = [each.stored for each in settings] if self.actions == ACTIVE else []
         wanted = BakeAllSettings(chains=tuple(settings), last_wins=self.last_wins)
-        steps = run_steps(context.scene, BAKE, wanted, actions=self.actions)
-        return Begun(keepers, _with_skipped(skipped, steps))
+        steps = run_steps(context.scene, task_named("bake"), wanted, actions=self.actions)
+
+        def with_skipped() -> Steps[BakeReport]:
+            return replace((yield from steps), skipped=skipped)
+
+        return Begun(keepers, with_skipped())
 
     def draw_correction(self) -> None:
         """Draw the scope, the choice for chains that key the same bones, and the actions."""
@@ -112,6 +118,8 @@ class TWOBONE_OT_bake_all(ShowsProgress, NeedsMode, bpy.types.Operator):
 
 def explained(context: bpy.types.Context, chains: Iterable[StoredChain], error: TwoBoneError) -> Sentence:
     """Return the error's sentence with the name of the failing chain; plans the chains one by one to find it."""
+    from ...pipeline.plan.planning import plan_bake
+
     for chain in chains:
         try:
             plan_bake(context.scene, stored_settings(chain.id_data, chain, {}), None)
@@ -145,20 +153,14 @@ def with_targets(found: list[FoundChain]) -> tuple[list[FoundChain], list[str]]:
 
     Raises `SelectionError` if none of several ever had one. Find Limbs lists chains without targets, and an animator adds
     them to those to be baked. A chain without a target that was baked before, or that names a target bone, has lost its
-    target, so it is kept and the bake refuses it.
+    target, as has one whose target was deleted, so it is kept and the bake refuses it.
     """
-    never = [chain for _, chain in found if chain.target is None and not (chain.target_bone or chain.report)]
+    never = [chain for _, chain in found if chain.target is None and not (chain.target_bone or chain.report or chain.lost_target)]
     if len(never) == len(found) > 1:
         raise SelectionError(NO_TARGETS)
     if len(never) == len(found):
         return found, []
     return [(armature, chain) for armature, chain in found if chain not in never], [chain.name for chain in never]
-
-
-def _with_skipped(skipped: list[str], steps: Steps[BakeReport]) -> Steps[BakeReport]:
-    """Run the steps of a bake, and add the skipped chains to its report."""
-    report = yield from steps
-    return replace(report, skipped=skipped)
 
 
 CLASSES = (TWOBONE_OT_bake, TWOBONE_OT_bake_all)

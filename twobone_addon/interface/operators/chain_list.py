@@ -4,10 +4,8 @@ from dataclasses import asdict
 
 import bpy
 
-from ...pipeline.plan.completing import stored_settings, stored_values
-from ...pipeline.plan.mirroring import mirrored_limb, mirrored_settings
+from ...pipeline.plan.stored import stored_settings, stored_values
 from ...scene.lookup import other_side
-from ...tasks.give.mirrored_guides import other_guides
 from ..refusing import MayRefuse
 from ..stored.selecting import keep_active, list_changed
 from ..stored.storing import add_chain, add_selected_chain, chain_of_bones, limb_of, set_limb, set_values
@@ -15,7 +13,7 @@ from ..stored.where import NeedsArmature, NeedsChain, active_armature, chain_in
 
 
 class TWOBONE_OT_chain_add(MayRefuse, NeedsArmature, bpy.types.Operator):
-    """Add a chain for the selected bones"""
+    """Add a chain for the selected bones. Nothing moves until it is baked"""
 
     bl_idname = "twobone.chain_add"
     bl_label = "Add Chain"
@@ -57,7 +55,7 @@ class TWOBONE_OT_chain_remove(MayRefuse, NeedsFreeList, bpy.types.Operator):
 
 
 class TWOBONE_OT_chain_move(MayRefuse, NeedsFreeList, bpy.types.Operator):
-    """Move the active chain in the list"""
+    """Move the active chain up or down in the list"""
 
     bl_idname = "twobone.chain_move"
     bl_label = "Move Chain"
@@ -84,7 +82,7 @@ class TWOBONE_OT_chain_move(MayRefuse, NeedsFreeList, bpy.types.Operator):
 
 
 class TWOBONE_OT_chain_duplicate(MayRefuse, NeedsChain, bpy.types.Operator):
-    """Add a copy of the active chain"""
+    """Add a copy of the active chain, with its settings and its target"""
 
     bl_idname = "twobone.chain_duplicate"
     bl_label = "Duplicate Chain"
@@ -109,6 +107,9 @@ class TWOBONE_OT_chain_mirror(MayRefuse, NeedsChain, bpy.types.Operator):
 
     def act(self, context: bpy.types.Context) -> set[str]:
         """Update the chain of the mirrored bones if it exists, otherwise add it, and make it active."""
+        from ...pipeline.plan.mirroring import mirrored_limb, mirrored_settings
+        from ...tasks.give.guides import other_guides
+
         armature, chain = active_armature(context), chain_in(context)
         name, settings = other_side(chain.name), stored_settings(armature, chain, {})
         limb = mirrored_limb(armature, limb_of(chain))

@@ -1,19 +1,21 @@
 """Operators that add targets and poles."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 from bpy.app.translations import pgettext_rpt
 
 from ...errors import TwoBoneError
-from ...pipeline.plan.completing import StoredChain, names_of
-from ...scene.bones import ChainNames
-from ...scene.restoring import as_evaluated
-from ...tasks.give.guides import POLE_SHAPE, TARGET_SHAPE, Guide, add_guide, guide_name, pole_guide, seen_target_guide
-from ...tasks.give.task import give_motion, give_pole_motion
+from ...pipeline.plan.stored import StoredChain
+from ...scene.writer import assign
+from ...settings.options import POLE_SHAPE, TARGET_SHAPE
 from ..refusing import MayRefuse
 from ..stored.selecting import chain_meant, keep_active
 from ..stored.where import NeedsArmature, active_armature
+
+if TYPE_CHECKING:
+    from ...scene.bones import ChainNames
+    from ...tasks.give.guides import Guide
 
 SHAPES = (
     ("SPHERE", "Sphere", "Three circles"),
@@ -48,6 +50,8 @@ class AddsGuide(MayRefuse, NeedsArmature):
 
     def act(self, context: bpy.types.Context) -> set[str]:
         """Add the empty, assign it to the chain and give it the limb's motion; mode, selection and active object are kept."""
+        from ...pipeline.plan.completing import names_of
+
         armature = active_armature(context)
         chain = armature.twobone.chains.get(self.stored) or chain_meant(context, armature)
         keep_active(context, chain)
@@ -60,15 +64,19 @@ class AddsGuide(MayRefuse, NeedsArmature):
             self.report({"INFO"}, error.sentence.text(pgettext_rpt))
         return {"FINISHED"}
 
-    def make(self, context: bpy.types.Context, armature: bpy.types.Object, names: ChainNames, guide: Guide) -> bpy.types.Object:
+    def make(
+        self, context: bpy.types.Context, armature: bpy.types.Object, names: "ChainNames", guide: "Guide"
+    ) -> bpy.types.Object:
         """Add the empty to the armature's collection, and return it."""
+        from ...tasks.give.guides import add_guide, guide_name
+
         name = guide_name(self.role, armature, names)
         self.size = self.size or guide.size  # Show the automatic size in the redo panel.
         return add_guide(context.scene, armature, guide, name=name, size=self.size, shape=self.shape)
 
 
 class TWOBONE_OT_add_target(AddsGuide, bpy.types.Operator):
-    """Add an empty at the tip as the chain's target; creates the chain from the selected bones if needed"""
+    """Add an empty at the tip as the chain's target, with the limb's motion; a limb that is not listed gets a chain"""
 
     bl_idname = "twobone.add_target"
     bl_label = "Add Target"
@@ -77,22 +85,26 @@ class TWOBONE_OT_add_target(AddsGuide, bpy.types.Operator):
     shape: shape_property(TARGET_SHAPE)
     role = "Target"
 
-    def guide(self, armature: bpy.types.Object, names: ChainNames, _chain: StoredChain) -> Guide:
+    def guide(self, armature: bpy.types.Object, names: "ChainNames", _chain: StoredChain) -> "Guide":
         """Return location and size of the target."""
+        from ...tasks.give.guides import seen_target_guide
+
         return seen_target_guide(armature, names)
 
     def give(self, scene: bpy.types.Scene, chain: StoredChain) -> None:
         """Give the target the motion of the limb's tip."""
-        give_motion(scene, [chain])
+        from ...tasks.give.task import give_motion
+
+        give_motion(scene, chain)
 
     def assign(self, chain: StoredChain, empty: bpy.types.Object) -> None:
         """Set the empty as the chain's target."""
-        chain.target = empty
-        chain.target_bone = ""
+        assign(chain, "target", empty)
+        assign(chain, "target_bone", "")
 
 
 class TWOBONE_OT_add_pole(AddsGuide, bpy.types.Operator):
-    """Add an empty beyond the middle joint as the chain's pole, and let the chain bend towards it"""
+    """Add an empty beyond the middle joint as the chain's pole, with the limb's motion, and let the chain bend towards it"""
 
     bl_idname = "twobone.add_pole"
     bl_label = "Add Pole"
@@ -101,22 +113,27 @@ class TWOBONE_OT_add_pole(AddsGuide, bpy.types.Operator):
     shape: shape_property(POLE_SHAPE)
     role = "Pole"
 
-    def guide(self, armature: bpy.types.Object, names: ChainNames, chain: StoredChain) -> Guide:
+    def guide(self, armature: bpy.types.Object, names: "ChainNames", chain: StoredChain) -> "Guide":
         """Return location and size of the pole."""
+        from ...scene.restoring import as_evaluated
+        from ...tasks.give.guides import pole_guide
+
         return pole_guide(as_evaluated(armature), names, chain.plane, chain.bend)
 
     def give(self, scene: bpy.types.Scene, chain: StoredChain) -> None:
         """Give the pole a motion that follows the limb's bend."""
+        from ...tasks.give.task import give_pole_motion
+
         give_pole_motion(scene, chain)
 
     def assign(self, chain: StoredChain, empty: bpy.types.Object) -> None:
         """Set the empty as the chain's pole, and bend the chain towards it; the limb keeps its twist."""
-        chain.pole = empty
-        chain.pole_bone = ""
+        assign(chain, "pole", empty)
+        assign(chain, "pole_bone", "")
         if chain.plane != "POLE":
-            chain.reference = "POSE"
-        chain.plane = "POLE"
-        chain.bend = "POSITIVE"
+            assign(chain, "reference", "POSE")
+        assign(chain, "plane", "POLE")
+        assign(chain, "bend", "POSITIVE")
 
 
 CLASSES = (TWOBONE_OT_add_target, TWOBONE_OT_add_pole)

@@ -3,18 +3,13 @@
 from typing import Any
 
 import bpy
-import numpy as np
-from bpy.app.translations import pgettext_iface
 
 from ...errors import TwoBoneError
 from ...settings.nudging import NudgeSettings
-from ...tasks.nudge.plan import plan_nudge
-from ...tasks.nudge.task import NUDGE
-from ..live.drag import CANCEL, CONFIRM
-from ..live.mouse import is_navigation, viewport_at
-from ..live.nudging import AXES, TYPED, NudgeDrag
-from ..overlay.drawing import begin_drawing, end_drawing
-from ..overlay.nudges import nudge_lines
+from ...settings.tasks import TABLES
+from ..live.drag import CANCEL, CONFIRM, WHEEL, draw_icons
+from ..live.mouse import is_navigation, viewports_of
+from ..live.posing import is_there
 from ..refusing import refuse
 from ..running.from_table import FromTable, operator_for
 from ..stored.selecting import follow_selection, unlisted_limb
@@ -26,16 +21,28 @@ WIDER, NARROWER = {"WHEELUPMOUSE", "PAGE_UP"}, {"WHEELDOWNMOUSE", "PAGE_DOWN"}
 ANY_OFFSET = (1.0, 0.0, 0.0)
 """Placeholder offset for planning a nudge before the mouse has moved, since an offset of 0 would be refused."""
 
-KEYS = (
-    "Click: Confirm   |   Esc: Cancel   |   X Y Z: Axis   |   Shift X Y Z: Plane   |   Wheel: Range   |   "
-    "Shift: Precision   |   0-9: Type"
+HELP = ("Confirm", "Cancel", "Axis", "Plane", "Range", "Precision Mode", "0-9: Type")
+ICONS = (
+    ("MOUSE_LMB", "EVENT_RETURN"),
+    ("MOUSE_RMB", "EVENT_ESC"),
+    ("EVENT_X", "EVENT_Y", "EVENT_Z"),
+    ("EVENT_SHIFT", "EVENT_X", "EVENT_Y", "EVENT_Z"),
+    (WHEEL, "EVENT_PAGEUP"),
+    ("EVENT_SHIFT",),
+    (),
 )
+"""Actions shown in the status bar, and the icons of their keys."""
+
+
+def draw_keys(header: Any, _context: bpy.types.Context) -> None:
+    """Draw the keys of a nudge in the status bar."""
+    draw_icons(header.layout, HELP, ICONS)
 
 
 class WithMouse(FromTable):
     """Mixin that lets the mouse move the tip, unless an offset is given."""
 
-    drag: NudgeDrag | None = None
+    drag: Any = None
     """State of the drag; `None` if there is none."""
     drawn: Any = None
     """Handle from `begin_drawing` during the drag."""
@@ -54,8 +61,12 @@ class WithMouse(FromTable):
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         """Begin the drag; without a viewport, or if an offset or `remove` is given, run directly."""
-        viewport = viewport_at(context.area, event)
-        if viewport is None or self.remove or any(self.offset):
+        from ...tasks.nudge.plan import plan_nudge
+        from ..live.nudging import NudgeDrag
+        from ..overlay.drawing import begin_drawing
+        from ..overlay.nudges import nudge_lines
+
+        if not viewports_of(context.area) or self.remove or any(self.offset):
             return super().invoke(context, event)
         follow_selection(context.view_layer)
         scene = context.scene
@@ -65,7 +76,7 @@ class WithMouse(FromTable):
                 _go_to(scene, self.frame)
             self.offset = ANY_OFFSET
             plan = plan_nudge(scene, self.own_settings(context), active_armature(context))
-            self.drag = NudgeDrag(context, plan, viewport, event)
+            self.drag = NudgeDrag(context, plan, event)
         except TwoBoneError as error:
             self._end(context)
             return refuse(self, error.sentence)
@@ -73,7 +84,7 @@ class WithMouse(FromTable):
             self.properties.property_unset("offset")
         self.drawn = begin_drawing(nudge_lines, self.drag)
         context.window_manager.modal_handler_add(self)
-        context.workspace.status_text_set(pgettext_iface(KEYS))
+        context.workspace.status_text_set(draw_keys)
         context.area.header_text_set(self.drag.told())
         return {"RUNNING_MODAL"}
 
@@ -86,11 +97,13 @@ class WithMouse(FromTable):
 
     def _ended(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str] | None:
         """Return the operator's result if the event confirms or cancels; `None` for other events."""
-        if bpy.data.objects.get(self.drag.armature) is None or (event.value == "PRESS" and event.type in CANCEL):
+        if not is_there(context.scene, self.drag.limb) or (event.value == "PRESS" and event.type in CANCEL):
             return self._end(context)
         return self._confirm(context) if event.value == "PRESS" and event.type in CONFIRM else None
 
     def _follow(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        from ..live.nudging import AXES, TYPED
+
         drag, is_pressed = self.drag, event.value == "PRESS"
         is_typed = is_pressed and event.ascii != "" and event.ascii in TYPED
         if not is_typed and is_navigation(event):
@@ -113,6 +126,8 @@ class WithMouse(FromTable):
         return {"RUNNING_MODAL"}
 
     def _press(self, event: bpy.types.Event, *, is_typed: bool) -> None:
+        from ..live.nudging import AXES
+
         drag = self.drag
         if is_typed:
             drag.type(event.ascii)
@@ -127,6 +142,8 @@ class WithMouse(FromTable):
 
     def _confirm(self, context: bpy.types.Context) -> set[str]:
         """Run the task with the offset of the drag; an existing nudge moved back to no offset is removed."""
+        import numpy as np
+
         drag = self.drag
         offset, nudge, is_changed = drag.offset, drag.nudge, np.any(drag.moved) or drag.is_known
         self._end(context, stays=True)
@@ -142,6 +159,8 @@ class WithMouse(FromTable):
 
     def _end(self, context: bpy.types.Context, *, stays: bool = False) -> set[str]:
         """Restore the pose, and the frame unless the nudge `stays`; stop drawing."""
+        from ..overlay.drawing import end_drawing
+
         if self.drag is not None:
             self.drag.give_back()
         if self.drawn is not None:
@@ -157,6 +176,8 @@ class WithMouse(FromTable):
 
     def cancel(self, context: bpy.types.Context) -> None:
         """Clean up when Blender cancels the operator, such as when a file is loaded."""
+        from ..overlay.drawing import end_drawing
+
         if self.drawn is not None:
             end_drawing(self.drawn)
             self.drag = self.drawn = None
@@ -172,7 +193,7 @@ class WithMouse(FromTable):
             self.before, self.after = own.before, own.after
 
 
-@operator_for(NUDGE)
+@operator_for(TABLES["nudge"])
 class TWOBONE_OT_nudge(WithMouse, NeedsMode, bpy.types.Operator):
     """Nudge, with the mouse or from a script."""
 

@@ -1,35 +1,23 @@
 """The operators of all tasks but Bake: generated from their tables, or written by hand if they need more."""
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import bpy
 
-from ...pipeline.plan.completing import completed, over_stored, stored_settings
+from ...pipeline.plan.stored import explicit, over_stored, stored_settings
 from ...pipeline.report.reports import BakeReport
-from ...pipeline.run import run_steps
-from ...scene.rig.chain_finding import bones_of_selected_limbs
+from ...records import replace
 from ...settings import BakeSettings
 from ...settings.options import Group
-from ...settings.tasks import GiveSettings, SwitchSettings
-from ...tasks.all_tasks import TASKS
-from ...tasks.audit.task import AUDIT
-from ...tasks.bake.task import BAKE
-from ...tasks.convert.task import CONVERT
-from ...tasks.find_contacts.exchange import EXPORT_CONTACTS, IMPORT_CONTACTS
-from ...tasks.find_contacts.judge import steps
-from ...tasks.give.baking import with_rotation
-from ...tasks.give.target_report import TargetReport
-from ...tasks.give.task import GIVE
-from ...tasks.nudge.task import NUDGE
-from ...tasks.plant.task import PLANT
-from ...tasks.switch.task import SWITCH
+from ...settings.tasks import TABLES, GiveSettings, SwitchSettings
+from ...tasks.all_tasks import task_named
 from ..rows import draw_options
 from ..running.from_table import FromTable, operator_for, operator_of
 from ..running.progress import Begun, ShowsProgress
 from ..running.repeating import RepeatsChain
 from ..stored.option_properties import LISTED, given_settings, offer_range
+from ..stored.selecting import meant_chains
 from ..stored.storing import chain_of_bones, set_values
 from ..stored.where import NeedsMode, active_armature
 from .auditing import TWOBONE_OT_audit
@@ -45,49 +33,53 @@ def _settings_in_scope(context: bpy.types.Context, scope: str, given: dict[str, 
     return [stored_settings(armature, chain, over_stored(context.scene, chain, given)) for armature, chain in found]
 
 
-@operator_for(CONVERT)
+@operator_for(TABLES["convert"])
 class TWOBONE_OT_convert_ik(FromTable, NeedsMode, bpy.types.Operator):
     """Convert IK, limited to the limbs of selected bones."""
 
     def begin(self, context: bpy.types.Context) -> Begun:
         """Begin the conversion, in Pose Mode only of selected limbs unless another armature or a bone is named."""
+        from ...pipeline.run import run_steps
+        from ...scene.rig.chain_finding import bones_of_selected_limbs
+
         armature = active_armature(context)
         named = self.armature and (armature is None or armature.name != self.armature)
         poses = context.mode == "POSE" and armature is not None and armature.mode == "POSE"
         selected = bones_of_selected_limbs(armature) if poses and not named and not self.bone else frozenset()
         settings = replace(self.own_settings(context), bones=selected)
-        return Begun([], run_steps(context.scene, CONVERT, settings, armature, actions=settings.actions))
+        return Begun([], run_steps(context.scene, task_named(self.table.task), settings, armature, actions=settings.actions))
 
 
-@operator_for(GIVE)
+@operator_for(TABLES["give"])
 class TWOBONE_OT_bake_target(RepeatsChain, ShowsProgress, NeedsMode, bpy.types.Operator):
     """Bake Target from Chain, whose redo panel also changes the stored chain."""
 
     def begin(self, context: bpy.types.Context) -> Begun:
         """Begin giving the motion of the chains to their targets; show a single one's settings in the redo panel."""
+        from ...pipeline.run import run_steps
+        from ...tasks.give.baking import with_rotation
+
         armature = active_armature(context)
         if self.scope == "CHAIN":
             wanted = [_with_stored_guides(settings) for settings in self.wanted_settings(context)]
         else:
-            wanted = self._stored_chains(context)
+            self.is_repeated = False
+            wanted = _settings_in_scope(context, self.scope, given_settings(self))
         if self.rotate:
             wanted = [with_rotation(settings) for settings in wanted]
         self.show(wanted)
         settings = GiveSettings(chains=tuple(wanted), rotate=self.rotate, scope=self.scope, actions=self.actions)
-        return Begun([], run_steps(context.scene, GIVE, settings, armature, actions=self.actions))
-
-    def _stored_chains(self, context: bpy.types.Context) -> list[BakeSettings]:
-        """Return the settings of all enabled chains in the scope, overridden by those given to the operator."""
-        self.is_repeated, given = False, given_settings(self)
-        return _settings_in_scope(context, self.scope, given)
+        return Begun([], run_steps(context.scene, task_named(self.table.task), settings, armature, actions=self.actions))
 
     def settle(self, report: BakeReport, said: str) -> None:
         """Write settings changed in the redo panel, and the new target and pole, to the stored chain."""
+        from ...tasks.give.target_report import TargetReport
+
         super().settle(report, said)
         chain = self.stored_chain()
         if chain is not None and self.is_repeated:
-            (baked,), (entry,) = report.chains, report.entries
-            pole = {"pole": entry.pole} if isinstance(entry, TargetReport) and entry.pole else {}
+            (baked,) = report.chains
+            pole = {"pole": baked.pole} if isinstance(baked, TargetReport) and baked.pole else {}
             set_values(chain, {"target": baked.target} | pole)
 
     def draw_settings(self) -> None:
@@ -107,24 +99,44 @@ def _with_stored_guides(settings: BakeSettings) -> BakeSettings:
     return replace(settings, target=chain.target.name, target_bone=chain.target_bone)
 
 
-@operator_for(SWITCH)
+@operator_for(TABLES["switch"])
 class TWOBONE_OT_switch(FromTable, NeedsMode, bpy.types.Operator):
-    """Switch to FK or IK, which also depends on whether the limb was just baked."""
+    """Switch to FK or IK, of one limb or of several."""
 
     def begin(self, context: bpy.types.Context) -> Begun:
         """Begin the switch of one limb or of all in the scope; show the first one's range in the redo panel."""
+        from ...pipeline.plan.completing import completed
+        from ...pipeline.run import run_steps
+
         active, given = active_armature(context), given_settings(self)
-        if self.scope == "CHAIN":
-            chains = [completed(context.scene, given, active, self.chain)]
+        selected = meant_chains(context.view_layer, active)
+        if self.scope != "CHAIN":
+            chains = self._limbs_in_scope(context, given)
+        elif len(selected) > 1 and not (self.chain or any(given.get(name) for name in ("armature", "upper", "lower"))):
+            chains = [stored_settings(chain.id_data, chain, over_stored(context.scene, chain, given)) for chain in selected]
         else:
-            chains = _settings_in_scope(context, self.scope, given)
-        settings = chains[0]
-        self.frame_range, self.frame_start, self.frame_end = settings.frame_range, settings.frame_start, settings.frame_end
-        offer_range(self, context.scene)
+            chains = [completed(context.scene, given, active, self.chain)]
+        ranges = {(each.frame_range, each.frame_start, each.frame_end) for each in chains}
+        if len(ranges) == 1:  # Shown in the redo panel, it would become that of every limb.
+            self.frame_range, self.frame_start, self.frame_end = ranges.pop()
+            offer_range(self, context.scene)
         own = given_settings(self, self.table.own)
-        baked = all(_was_just_baked(context, each) for each in chains)
-        wanted = SwitchSettings(**own, chains=tuple(chains), just_baked=baked)
-        return Begun([], run_steps(context.scene, SWITCH, wanted, active, actions=wanted.actions))
+        wanted = SwitchSettings(**own, chains=tuple(chains))
+        return Begun([], run_steps(context.scene, task_named(self.table.task), wanted, active, actions=wanted.actions))
+
+    def _limbs_in_scope(self, context: bpy.types.Context, given: dict[str, Any]) -> list[BakeSettings]:
+        """Return the settings of all enabled chains in the scope, or of the limbs found on an armature that has no chains."""
+        from ...pipeline.plan.completing import fresh_settings
+        from ...tasks.find_limbs.finding import found_limbs
+
+        armature = active_armature(context)
+        if self.scope != "ACTIVE" or armature is None or armature.type != "ARMATURE" or armature.twobone.chains:
+            return _settings_in_scope(context, self.scope, given)
+        found = [record.settings for record in found_limbs(context.scene, armature)]
+        if not found:
+            return _settings_in_scope(context, self.scope, given)
+        own = {"armature": armature.name}
+        return [fresh_settings(context.scene, {**limb, **explicit(given), **own}, armature) for limb in found]
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw the redo panel, or the dialog after a refusal."""
@@ -142,36 +154,46 @@ class TWOBONE_OT_switch(FromTable, NeedsMode, bpy.types.Operator):
         draw_options(self.layout.column(), self, Group.KEYS, only=RANGE)
 
 
-def _was_just_baked(context: bpy.types.Context, settings: BakeSettings) -> bool:
-    """Whether the last report is that of a bake of this chain."""
-    text = context.window_manager.twobone_report
-    report = json.loads(text) if text else {}
-    chains = report["chains"] if report.get("kind") == "bake" else []
-    return any((chain["upper"], chain["lower"]) == (settings.upper, settings.lower) for chain in chains)
-
-
-@operator_for(PLANT)
+@operator_for(TABLES["plant"])
 class TWOBONE_OT_plant(FromTable, NeedsMode, bpy.types.Operator):
     """Plant Feet, whose result stays in the sidebar."""
 
     has_panel = True
 
     def settle(self, report: Any, said: str) -> None:
-        """Store the sentence and all contacts on the armature, those that slide most first."""
-        document = json.loads(report.to_json())
-        contacts = []
-        for leg in document.get("chains", ()):
-            found = leg.get("contacts", ())
-            for first, last in steps((each["first"], each["last"]) for each in found):
-                within = [each for each in found if first <= each["first"] <= last]
-                slide = max(each["slide_between"] or each["slide_after"] or 0.0 for each in within)
-                contacts.append((leg["chain"], first, last, slide))
-        contacts.sort(key=lambda contact: -contact[3])
-        armature = bpy.data.objects.get(document.get("armature") or report.chains[0].armature)
-        if armature is not None:
-            length = report.lengths.leg if contacts else 0.0
-            result = {"sentence": said, "contacts": contacts, "leg": length}
-            armature.twobone.planted = json.dumps(result)
+        """Keep the result for the panel."""
+        keep_planted(report, said)
+
+
+def keep_planted(report: Any, said: str) -> None:
+    """Store the sentence and all stances on the armature: those that still slide first, then those that were moved most."""
+    from ...tasks.find_contacts.judge import steps
+
+    document = json.loads(report.to_json())
+    contacts = []
+    for leg in document.get("chains", ()):
+        found = leg.get("contacts", ())
+        for first, last in steps((each["first"], each["last"]) for each in found):
+            within = [each for each in found if first <= each["first"] <= last]
+            sure = [each["confidence"] for each in within if each["confidence"] is not None]
+            contacts.append(
+                {
+                    "chain": leg["chain"],
+                    "first": first,
+                    "last": last,
+                    "slide": max(each["slide_between"] or each["slide_after"] or 0.0 for each in within),
+                    "before": max(each["slide_between_before"] for each in within),
+                    "moved": max(each["moved"] or 0.0 for each in within),
+                    "confidence": min(sure) if sure else None,
+                }
+            )
+    seen = report.lengths.is_seen if contacts else bool
+    contacts.sort(key=lambda contact: (-contact["slide"] if seen(contact["slide"]) else 0.0, -contact["moved"]))
+    armature = bpy.data.objects.get(document.get("armature") or report.chains[0].armature)
+    if armature is not None:
+        length = report.lengths.leg if contacts else 0.0
+        result = {"sentence": said, "contacts": contacts, "leg": length}
+        armature.twobone.planted = json.dumps(result)
 
 
 class _FromFile(FromTable, NeedsMode):
@@ -185,28 +207,28 @@ class _FromFile(FromTable, NeedsMode):
         return {"RUNNING_MODAL"}
 
 
-@operator_for(IMPORT_CONTACTS)
+@operator_for(TABLES["import_contacts"])
 class TWOBONE_OT_import_contacts(_FromFile, bpy.types.Operator):
     """Import contacts from a file."""
 
 
-@operator_for(EXPORT_CONTACTS)
+@operator_for(TABLES["export_contacts"])
 class TWOBONE_OT_export_contacts(_FromFile, bpy.types.Operator):
     """Export contacts to a file."""
 
 
 BY_HAND = {
-    IMPORT_CONTACTS: TWOBONE_OT_import_contacts,
-    EXPORT_CONTACTS: TWOBONE_OT_export_contacts,
-    AUDIT: TWOBONE_OT_audit,
-    NUDGE: TWOBONE_OT_nudge,
-    PLANT: TWOBONE_OT_plant,
-    CONVERT: TWOBONE_OT_convert_ik,
-    GIVE: TWOBONE_OT_bake_target,
-    SWITCH: TWOBONE_OT_switch,
+    "import_contacts": TWOBONE_OT_import_contacts,
+    "export_contacts": TWOBONE_OT_export_contacts,
+    "audit": TWOBONE_OT_audit,
+    "nudge": TWOBONE_OT_nudge,
+    "plant": TWOBONE_OT_plant,
+    "convert": TWOBONE_OT_convert_ik,
+    "give": TWOBONE_OT_bake_target,
+    "switch": TWOBONE_OT_switch,
 }
 
-OPERATORS = {task.TABLE.operator: BY_HAND.get(task) or operator_of(task) for task in TASKS if task is not BAKE}
+OPERATORS = {table.operator: BY_HAND.get(name) or operator_of(table) for name, table in TABLES.items() if name != "bake"}
 """The operator of each task but Bake, by the name in its table."""
 
 register, unregister = bpy.utils.register_classes_factory(OPERATORS.values())

@@ -9,8 +9,6 @@ import bpy
 from bpy.app.translations import pgettext_rpt
 
 from ...errors import RangeError
-from ...pipeline.plan.frame_choice import LAST_FRAME
-from ...tasks.find_contacts.keyed import contact_frame
 from ..refusing import MayRefuse
 from ..stored.where import NeedsArmature, NeedsChain, active_armature, chain_in
 
@@ -26,6 +24,8 @@ def parsed_report(report: str) -> dict[str, Any]:
 
 def whole_and_subframe(frame: float) -> tuple[int, float]:
     """Split a frame into the whole frame and subframe of `frame_set`; raises `RangeError` outside Blender's range."""
+    from ...pipeline.plan.frame_choice import LAST_FRAME
+
     if not abs(frame) <= LAST_FRAME:
         raise RangeError(
             "Frame {frame:g} is outside Blender's frame range. Use a frame from -{last:,} to {last:,}.",
@@ -98,6 +98,8 @@ class TWOBONE_OT_contact_jump(MayRefuse, NeedsArmature, bpy.types.Operator):
 
     def act(self, context: bpy.types.Context) -> set[str]:
         """Go to the contact's frame; cancelled if there is none in that direction."""
+        from ...tasks.find_contacts.plan import contact_frame
+
         scene = context.scene
         frame = contact_frame(active_armature(context), scene.frame_current_final, forward=self.direction == "NEXT")
         if frame is None:
@@ -106,6 +108,32 @@ class TWOBONE_OT_contact_jump(MayRefuse, NeedsArmature, bpy.types.Operator):
         return {"FINISHED"}
 
 
-CLASSES = (TWOBONE_OT_jump_to_frame, TWOBONE_OT_make_markers, TWOBONE_OT_contact_jump)
+class TWOBONE_OT_contact_tick(MayRefuse, NeedsArmature, bpy.types.Operator):
+    """Whether Plant Feet plants this contact. Off keys the foot in the air at its frames, on keys it as found"""
+
+    bl_idname = "twobone.contact_tick"
+    bl_label = "Plant This Contact"
+    bl_options = {"REGISTER", "UNDO"}
+
+    chain: bpy.props.StringProperty(name="Chain", description="Stored chain of the foot", options={"HIDDEN", "SKIP_SAVE"})
+    first: bpy.props.FloatProperty(name="First", description="First frame of the contact", options={"HIDDEN", "SKIP_SAVE"})
+    last: bpy.props.FloatProperty(name="Last", description="Last frame of the contact", options={"HIDDEN", "SKIP_SAVE"})
+    stands: bpy.props.BoolProperty(
+        name="Plant", description="Whether Plant Feet plants the contact", default=True, options={"SKIP_SAVE"}
+    )
+
+    def act(self, context: bpy.types.Context) -> set[str]:
+        """Key the contact."""
+        from ...tasks.find_contacts.plan import take_contact
+
+        armature = active_armature(context)
+        chain = armature.twobone.chains.get(self.chain)
+        if chain is None or not self.first <= self.last:
+            return {"CANCELLED"}
+        take_contact(armature, chain, (self.first, self.last), stands=self.stands)
+        return {"FINISHED"}
+
+
+CLASSES = (TWOBONE_OT_jump_to_frame, TWOBONE_OT_make_markers, TWOBONE_OT_contact_jump, TWOBONE_OT_contact_tick)
 
 register, unregister = bpy.utils.register_classes_factory(CLASSES)

@@ -3,15 +3,11 @@
 from typing import Any
 
 import bpy
-import numpy as np
 from bpy.app.translations import pgettext_rpt
 
-from ...core.arrays import magnitude
 from ...errors import TwoBoneError
-from ...pipeline.plan.completing import StoredChain, names_of, stored_settings
-from ...pipeline.plan.found_chain import chain_found
-from ...pipeline.plan.planes_of_rig import fitting_letters, limits_of_rig
-from ...settings import LIMITS, OPTION
+from ...pipeline.plan.stored import StoredChain, stored_settings
+from ...settings import AUTO, LIMITS, OPTION
 from ..refusing import MayRefuse
 from ..stored.storing import key_if_keyed, set_values
 from ..stored.where import NeedsChain, active_armature, chain_in
@@ -80,7 +76,7 @@ class TWOBONE_OT_switch_setting(MayRefuse, NeedsChain, bpy.types.Operator):
 
 
 class TWOBONE_OT_read_limits(MayRefuse, NeedsChain, bpy.types.Operator):
-    """Take the chain's joint limits from the Limit Rotation constraints or the IK limits of its bones"""
+    """Take the chain's joint limits from the Limit Rotation constraints or the IK limits of its bones, which stay"""
 
     bl_idname = "twobone.read_limits"
     bl_label = "Read Limits from Rig"
@@ -95,6 +91,8 @@ class TWOBONE_OT_read_limits(MayRefuse, NeedsChain, bpy.types.Operator):
 
 def read_limits(chain: StoredChain) -> dict[str, Any]:
     """Return the limits of a stored chain's rig, by setting; raises a `TwoBoneError` if it has none."""
+    from ...pipeline.plan.planes_of_rig import limits_of_rig
+
     unlimited = {**{name: OPTION[name].default for name in LIMITS}, "limits": ()}
     return limits_of_rig(stored_settings(chain.id_data, chain, unlimited), chain.id_data)
 
@@ -113,7 +111,7 @@ class TWOBONE_OT_fit_plane(MayRefuse, NeedsChain, bpy.types.Operator):
 
 
 class TWOBONE_OT_flip(MayRefuse, NeedsChain, bpy.types.Operator):
-    """Bend the chain to its other side"""
+    """Bend the chain to its other side, from the next bake on"""
 
     bl_idname = "twobone.flip"
     bl_label = "Flip Bend"
@@ -130,19 +128,30 @@ class TWOBONE_OT_flip(MayRefuse, NeedsChain, bpy.types.Operator):
     def act(self, context: bpy.types.Context) -> set[str]:
         """Flip the bend, and key it if it is keyed and auto-keying is on."""
         chain = chain_in(context)
-        chain.bend = "NEGATIVE" if chain.bend == "POSITIVE" else "POSITIVE"
+        bend = stored_settings(chain.id_data, chain, {}).bend if chain.bend == AUTO else chain.bend
+        chain.bend = "NEGATIVE" if bend == "POSITIVE" else "POSITIVE"
         key_if_keyed(context, chain, "bend")
         return {"FINISHED"}
 
 
 def fit_letters(chain: StoredChain) -> None:
     """Set the letter plane that fits the chain best; raises a `TwoBoneError` if its bones form no chain."""
+    from ...pipeline.plan.completing import names_of
+    from ...pipeline.plan.found_chain import chain_found
+    from ...pipeline.plan.planes_of_rig import fitting_letters
+
     found = chain_found(chain.id_data, names_of(chain), every_joint=chain.joints == "ALL")
     set_values(chain, {**fitting_letters(found), "reference": "REST"})
 
 
 def _initial_value(armature: bpy.types.Object, chain: StoredChain, name: str) -> float:
     """Return the value of a setting when it is switched on."""
+    import numpy as np
+
+    from ...core.arrays import magnitude
+    from ...pipeline.plan.completing import names_of
+    from ...pipeline.plan.found_chain import chain_found
+
     if name.startswith("softness"):
         return SOFTNESS
     # Distances are in world units, even if the armature is scaled.

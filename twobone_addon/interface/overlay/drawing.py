@@ -11,9 +11,8 @@ import numpy as np
 from bpy_extras.view3d_utils import location_3d_to_region_2d
 from gpu_extras.batch import batch_for_shader
 
-from ...pipeline.plan.completing import active_chain
+from ...pipeline.plan.stored import active_chain
 from ...settings import LETTERS
-from ..stored.where import MODES, active_armature
 from . import data as overlay_data
 from . import footprints
 from .lines import Color, Lines, Palette, guide_lines, joined, miss_lines, path_lines, plane_lines, reach_lines, solution_lines
@@ -26,7 +25,7 @@ THIN, WIDE = 1.0, 2.5
 
 
 @dataclass(slots=True)
-class Part:
+class DrawnPart:
     """Cached GPU batches of one part of the overlay."""
 
     made_from: tuple[Any, ...] = ()
@@ -40,39 +39,32 @@ class Part:
             self.made_from, self.batches = made_from, _batches(lines_of())
 
 
-chain_part = Part()
+chain_part = DrawnPart()
 """Plane, reach and solutions at the present frame, remade at every frame."""
 
-path_part = Part()
+path_part = DrawnPart()
 """The paths over the range, which do not depend on the present frame."""
 
-feet_part = Part()
+feet_part = DrawnPart()
 """The footprints and foot paths around the present frame."""
-
-handles: list[Any] = []
-"""Draw handlers registered with Blender."""
 
 LABEL_SIZE = 11.0
 """Font size of the frame labels beside footprints, in points."""
 
 
-def draw() -> None:
-    """Draw handler: draw the active chain's overlay in the current viewport."""
-    context = bpy.context
-    armature = active_armature(context)
-    if not _is_wanted(context, armature):
-        return
+def draw(context: bpy.types.Context, armature: bpy.types.Object) -> None:
+    """Draw the overlay of an armature's active chain in the current viewport."""
     shown = overlay_data.update(context, armature)
     palette = theme_palette(context.preferences.themes[0], active_chain(armature).plane)
     options = armature.twobone
     switches = (options.show_plane, options.show_reach, options.show_solutions)
     chain_part.update((shown.picture_version, switches, palette), lambda: chain_lines(shown, switches, palette))
-    made_from = (shown.path_version, options.show_path, palette)
+    made_from = (overlay_data.paths.version, id(shown.paths), options.show_path, palette)
     path_part.update(made_from, lambda: way_lines(shown, palette) if options.show_path else {})
-    feet = footprints.update(armature) if options.show_footprints else None
+    feet = footprints.feet_of(armature) if options.show_footprints else []
     frame = context.scene.frame_current_final
-    made_from = (footprints.shown.version, feet is not None and frame, palette)
-    near = footprints.pictures_around(feet.pictures, frame) if feet else []
+    made_from = (footprints.feet.version, armature.name, bool(feet) and frame, palette)
+    near = footprints.pictures_around(feet, frame)
     feet_part.update(made_from, lambda: {WIDE: footprints.foot_lines(near, palette)} if feet else {})
     if chain_part.batches or path_part.batches or feet_part.batches:
         batches = (*path_part.batches, *feet_part.batches, *chain_part.batches)
@@ -95,17 +87,13 @@ def _draw_lines(lines_of: Callable[[Any, Palette], Lines], state: Any) -> None:
     _draw_batches(context, _batches({WIDE: lines}), in_front=True)
 
 
-def draw_labels() -> None:
-    """Draw handler: draw the frame labels of the footprints in the current viewport, where there is room."""
-    context = bpy.context
-    armature = active_armature(context)
-    if not _is_wanted(context, armature) or not armature.twobone.show_footprints:
-        return
+def draw_labels(context: bpy.types.Context, armature: bpy.types.Object) -> None:
+    """Draw the frame labels of an armature's footprints in the current viewport, where there is room."""
     palette = theme_palette(context.preferences.themes[0], active_chain(armature).plane)
     blf.size(0, LABEL_SIZE * context.preferences.system.ui_scale)
     blf.color(0, *palette.chosen)
     frame = context.scene.frame_current_final
-    labels = footprints.foot_labels(footprints.pictures_around(footprints.shown.pictures, frame), frame)
+    labels = footprints.foot_labels(footprints.pictures_around(footprints.feet_of(armature), frame), frame)
     places = [location_3d_to_region_2d(context.region, context.region_data, place) for place, _ in labels]
     visible = [(place, text) for place, (_, text) in zip(places, labels, strict=True) if place is not None]
     gap, sizes = blf.dimensions(0, "0")[0], [blf.dimensions(0, text) for _, text in visible]
@@ -116,7 +104,7 @@ def draw_labels() -> None:
         blf.draw(0, text)
 
 
-def chain_lines(shown: overlay_data.Shown, switches: tuple[bool, bool, bool], palette: Palette) -> dict[float, Lines]:
+def chain_lines(shown: overlay_data.OverlayPicture, switches: tuple[bool, bool, bool], palette: Palette) -> dict[float, Lines]:
     """Return the lines of the present frame by width; `switches` turn plane, reach and solutions on."""
     if shown.picture is None:
         return {}
@@ -128,23 +116,11 @@ def chain_lines(shown: overlay_data.Shown, switches: tuple[bool, bool, bool], pa
     return {THIN: joined(thin), WIDE: joined(wide)}
 
 
-def way_lines(shown: overlay_data.Shown, palette: Palette) -> dict[float, Lines]:
+def way_lines(shown: overlay_data.OverlayPicture, palette: Palette) -> dict[float, Lines]:
     """Return the lines of the paths over the range by width."""
     if shown.path is None:
         return {}
     return {THIN: miss_lines(shown.path, palette), WIDE: path_lines(shown.path, palette)}
-
-
-def _is_wanted(context: bpy.types.Context, armature: bpy.types.Object | None) -> bool:
-    """Whether the armature has an overlay to draw in the current viewport."""
-    return (
-        context.mode in MODES
-        and context.space_data is not None
-        and context.space_data.overlay.show_overlays
-        and active_chain(armature) is not None
-        and armature.twobone.show_overlay
-        and armature.visible_get(viewport=context.space_data)
-    )
 
 
 def _batches(lines_of_width: dict[float, Lines]) -> tuple[tuple[float, Any], ...]:
@@ -173,20 +149,11 @@ def _draw_batches(context: bpy.types.Context, batches: Iterable[tuple[float, Any
     gpu.state.blend_set(before[1])
 
 
-def register() -> None:
-    """Add the draw handlers to every 3D viewport."""
-    handles.append(bpy.types.SpaceView3D.draw_handler_add(draw, (), "WINDOW", "POST_VIEW"))
-    handles.append(bpy.types.SpaceView3D.draw_handler_add(draw_labels, (), "WINDOW", "POST_PIXEL"))
-
-
-def unregister() -> None:
-    """Remove the draw handlers, and release all GPU batches and cached data."""
-    while handles:
-        bpy.types.SpaceView3D.draw_handler_remove(handles.pop(), "WINDOW")
+def forget() -> None:
+    """Release all GPU batches and cached data."""
     for part in (chain_part, path_part, feet_part):
         part.made_from, part.batches = (), ()
-    footprints.forget()
-    overlay_data.unregister()
+    overlay_data.forget()
 
 
 CONTRAST = 2.5

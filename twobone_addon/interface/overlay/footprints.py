@@ -1,11 +1,6 @@
-"""The feet's contacts as lines and labels, cached until the animation changes.
-
-They need a pass over all frames, so they are never made while drawing: changes mark them as old, and a timer remakes them
-when the user pauses.
-"""
+"""The feet's contacts as lines and labels."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import bpy
@@ -14,10 +9,8 @@ import numpy as np
 from ...core.array_types import Array
 from ...core.contacts.states import ContactState
 from ...errors import TwoBoneError
-from ...scene.sampling.stage import STAGE_NAME
-from ...tasks.find_contacts.pictures import FootPicture, foot_pictures
-from ..stored.where import is_busy, redraw_viewports
-from .data import PAUSE_IN_SECONDS
+from ...tasks.find_contacts.judge import FootPicture, foot_pictures
+from ..watching import Memory
 from .lines import Lines, Palette, colored_strip, faint, joined, strip
 
 ROUND = 16
@@ -33,65 +26,25 @@ WIDTH = 0.22
 """Half the width of a footprint, relative to the foot's length from heel to ball."""
 
 
-@dataclass(slots=True)
-class ShownFeet:
-    """The cached foot pictures of one armature."""
-
-    armature: str = ""
-    pictures: list[FootPicture] = field(default_factory=list)
-    is_old: bool = True
-    version: int = 0
-    """Incremented with every change of `pictures`."""
+def _moves_feet(armature: str, change: Any) -> bool:
+    is_changed = change.is_updated_transform or change.is_updated_geometry
+    return isinstance(change.id, bpy.types.Action) or (is_changed and change.id.name == armature)
 
 
-shown = ShownFeet()
+feet: Memory[list[FootPicture]] = Memory(concerns=_moves_feet, meanwhile=list)
 
 
-def update(armature: bpy.types.Object) -> ShownFeet:
-    """Return the cached pictures of an armature's feet; old ones are remade later by a timer."""
-    if shown.armature != armature.name:
-        shown.armature, shown.pictures, shown.is_old, shown.version = armature.name, [], True, shown.version + 1
-    if shown.is_old and not bpy.app.timers.is_registered(make_pictures):
-        bpy.app.timers.register(make_pictures, first_interval=PAUSE_IN_SECONDS)
-    if _notice_changes not in bpy.app.handlers.depsgraph_update_post:
-        bpy.app.handlers.depsgraph_update_post.append(_notice_changes)
-    return shown
+def feet_of(armature: bpy.types.Object) -> list[FootPicture]:
+    """Return the pictures of an armature's feet; they take a pass over all frames, so they follow a change in a pause."""
+    return feet.recall(armature.name, lambda name=armature.name: _pictures(name))
 
 
-def make_pictures() -> float | None:
-    """Timer: remake the pictures, or return the seconds until the next try while the user is busy."""
-    manager = bpy.context.window_manager
-    if is_busy(manager):
-        return PAUSE_IN_SECONDS
-    armature = bpy.data.objects.get(shown.armature)
-    shown.is_old = False
+def _pictures(name: str) -> list[FootPicture]:
+    armature = bpy.data.objects.get(name)
     try:
-        shown.pictures = foot_pictures(bpy.context.scene, armature) if armature is not None else []
+        return foot_pictures(bpy.context.scene, armature) if armature is not None else []
     except TwoBoneError:
-        shown.pictures = []
-    shown.version += 1
-    redraw_viewports(manager)
-    return None
-
-
-def _notice_changes(scene: bpy.types.Scene, depsgraph: Any) -> None:
-    """Mark the pictures as old after a change of an action or of the armature."""
-    if scene.name.startswith(STAGE_NAME):
-        return
-    for change in depsgraph.updates:
-        is_changed = change.is_updated_transform or change.is_updated_geometry
-        if isinstance(change.id, bpy.types.Action) or (is_changed and change.id.name == shown.armature):
-            shown.is_old = True
-
-
-def forget() -> None:
-    """Remove the timer and the handler, and clear the cache."""
-    global shown  # noqa: PLW0603 - the footprints' one store
-    if bpy.app.timers.is_registered(make_pictures):
-        bpy.app.timers.unregister(make_pictures)
-    if _notice_changes in bpy.app.handlers.depsgraph_update_post:
-        bpy.app.handlers.depsgraph_update_post.remove(_notice_changes)
-    shown = ShownFeet(version=shown.version + 1)
+        return []
 
 
 def pictures_around(pictures: Sequence[FootPicture], frame: float) -> list[FootPicture]:

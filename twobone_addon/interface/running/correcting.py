@@ -6,7 +6,7 @@ import bpy
 from bpy.app.translations import pgettext_iface, pgettext_rpt
 
 from ...said import Sentence
-from ...settings.options import Kind
+from ...settings.options import OptionKind
 from ...settings.tasks import Table
 from ..refusing import refuse
 from ..rows import draw_remedy, draw_sentence
@@ -53,7 +53,11 @@ class CanBeCorrected:
 
     def is_half_chosen(self) -> bool:
         """Whether a change in the redo panel has made an object's field appear, which is still empty: an error would hide it."""
-        own = [each for each in (*self.table.of_chains, *self.table.own) if each.kind is Kind.OBJECT and hasattr(self, each.name)]
+        own = [
+            each
+            for each in (*self.table.of_chains, *self.table.own)
+            if each.kind is OptionKind.OBJECT and hasattr(self, each.name)
+        ]
         is_empty = any(each.needs is not None and each.needs.is_met(self) and not getattr(self, each.name) for each in own)
         return is_empty and self.options.is_repeat
 

@@ -5,10 +5,9 @@ from typing import Any
 
 import bpy
 
-from ...pipeline.run import run_steps
-from ...pipeline.task import Task
 from ...settings.options import ACTIVE, Group
 from ...settings.tasks import Table
+from ...tasks.all_tasks import task_named
 from ..rows import draw_options, draw_own_options
 from ..stored.option_properties import given_settings, given_with_range, properties_of, with_properties
 from ..stored.selecting import keep_active, meant_settings
@@ -20,36 +19,36 @@ MEANT = {"armature", "upper", "lower", "tip", "target", "target_bone"}
 """Settings that say which chain an operator works on; shown in the dialog after a refusal."""
 
 
-def operator_for(task: Task) -> Callable[[type], type]:
+def operator_for(table: Table) -> Callable[[type], type]:
     """Return a class decorator that gives an operator its name, texts, and a property for each setting of the task's table."""
-    table = task.TABLE
 
     def add(decorated: Any) -> type:
-        decorated.task, decorated.table, decorated.__doc__ = task, table, table.text
+        decorated.table, decorated.__doc__ = table, table.text
         decorated.bl_idname, decorated.bl_label = f"twobone.{table.operator}", table.label
-        decorated.bl_options = {"REGISTER"} if task.READS_ONLY else {"REGISTER", "UNDO"}
+        decorated.bl_options = {"REGISTER"} if table.is_read_only else {"REGISTER", "UNDO"}
         return with_properties(properties_of([*table.of_chains, *table.own]))(decorated)
 
     return add
 
 
-def operator_of(task: Task) -> type:
+def operator_of(table: Table) -> type:
     """Make the operator of a task that needs no code of its own in the interface."""
     bases = (FromTable, NeedsMode, bpy.types.Operator)
-    return operator_for(task)(type(f"TWOBONE_OT_{task.TABLE.operator}", bases, {"__module__": __name__}))
+    return operator_for(table)(type(f"TWOBONE_OT_{table.operator}", bases, {"__module__": __name__}))
 
 
 class FromTable(ShowsProgress):
     """Mixin for operators made from a task's table; tasks on chains run on the selected or named chains."""
 
     table: Table
-    task: Task
 
     def begin(self, context: bpy.types.Context) -> Begun:
         """Begin the task with the operator's settings; raises a `TwoBoneError`."""
+        from ...pipeline.run import run_steps
+
         settings, armature = self.own_settings(context), active_armature(context)
         actions = getattr(settings, "actions", ACTIVE)
-        return Begun([], run_steps(context.scene, self.task, settings, armature, actions=actions))
+        return Begun([], run_steps(context.scene, task_named(self.table.task), settings, armature, actions=actions))
 
     def own_settings(self, context: bpy.types.Context) -> Any:
         """Return the settings of the task; raises a `TwoBoneError`."""

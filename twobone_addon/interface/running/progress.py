@@ -9,12 +9,10 @@ from dataclasses import dataclass
 import bpy
 from bpy.app.translations import pgettext_iface, pgettext_rpt
 
-from ...errors import TwoBoneError
-from ...pipeline.plan.completing import FLIPPED
-from ...pipeline.report.reports import BakeReport
-from ...pipeline.run import SkipCheckError
+from ...errors import ObjectError, TwoBoneError
+from ...pipeline.plan.stored import FLIPPED, stored_settings
+from ...pipeline.report.reports import FORMAT, BakeReport
 from ...said import Sentence
-from ...scene.restoring import bring_up_to_date, write_animated_values
 from ...scene.sampling.stepping import Steps, Verifying, at_once
 from ...settings.tasks import Table
 from ..refusing import refuse
@@ -56,6 +54,8 @@ class Begun:
 
     def stop(self) -> BakeReport | None:
         """Stop the bake: return `None` if nothing has changed, or an unverified report if the keys are already written."""
+        from ...pipeline.run import SkipCheckError
+
         try:
             self.steps.throw(SkipCheckError())
         except SkipCheckError:
@@ -75,11 +75,15 @@ class ShowsProgress(CanBeCorrected):
     """Timer of the modal operator; `None` while nothing runs, such as while the dialog after a refusal is open."""
     has_panel = False
     """Whether the result stays in a panel of its own."""
+    scene_name: str
+    """Name of the scene in which the operator began; from another window it can be removed meanwhile."""
     renamed: Sequence[Renamed] = ()
     """Stored chains that were renamed to be unique; they get their old names back if the operator fails or is cancelled."""
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Run without interruption, for scripts and for the redo panel."""
+        from ...scene.restoring import bring_up_to_date
+
         bring_up_to_date()
         show_listed(self.properties)
         follow_selection(context.view_layer)
@@ -94,6 +98,9 @@ class ShowsProgress(CanBeCorrected):
 
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:
         """Run at once if that is quick, otherwise continue as a modal operator with progress."""
+        from ...scene.lookup import forget_known
+
+        forget_known()
         show_listed(self.properties)
         follow_selection(context.view_layer)
         try:
@@ -104,6 +111,7 @@ class ShowsProgress(CanBeCorrected):
             return self.ask_to_correct(context, self.explain(context, error))
         if report is not None:
             return self._done(context, self.begun, report)
+        self.scene_name = context.scene.name
         self.timer = context.window_manager.event_timer_add(SLICE_IN_SECONDS, window=context.window)
         context.window_manager.modal_handler_add(self)
         self._show_part(context)
@@ -123,7 +131,7 @@ class ShowsProgress(CanBeCorrected):
             return {"RUNNING_MODAL"}
         try:
             with self._restoring_names():
-                report = self.begun.work(SLICE_IN_SECONDS)
+                report = self._work()
         except TwoBoneError as error:
             self._clean_up(context)
             return refuse(self, self.explain(context, error))
@@ -148,6 +156,13 @@ class ShowsProgress(CanBeCorrected):
         """Return the sentence that explains an error."""
         return error.sentence
 
+    def _work(self) -> BakeReport | None:
+        """Work for a while; return the report when done. Raises a `TwoBoneError`."""
+        if self.scene_name not in bpy.data.scenes:
+            self.begun.steps.close()
+            raise ObjectError('Scene "{scene}" was removed meanwhile. Begin again in another one.', scene=self.scene_name)
+        return self.begun.work(SLICE_IN_SECONDS)
+
     @contextmanager
     def _restoring_names(self) -> Iterator[None]:
         """Restore the old names of the `renamed` chains if the block raises anything."""
@@ -160,15 +175,16 @@ class ShowsProgress(CanBeCorrected):
                 name_back(self.renamed)
 
     def _done(self, context: bpy.types.Context, begun: Begun, report: BakeReport, *, is_verified: bool = True) -> set[str]:
-        text = report.sentence(pgettext_rpt)
-        if not is_verified:
-            text = f"{text}; {pgettext_rpt('not verified')}"
+        from ...scene.restoring import write_animated_values
+
+        ending = "" if is_verified else f"; {pgettext_rpt('not verified')}"
+        text = report.sentence(pgettext_rpt) + ending
         self.settle(report, text)
         keep_report(context, report, begun.keepers)
         write_animated_values()
         redraw_viewports(context.window_manager)
-        self.report({"INFO" if report.is_as_asked else "WARNING"}, shortened(text) if can_ask(context) else text)
-        if not getattr(report, "is_changed", True):
+        self.report({"INFO" if report.is_as_asked else "WARNING"}, shortened(text, ending) if can_ask(context) else text)
+        if not report.is_changed:
             return {"CANCELLED"}  # Without changes there must be no undo step.
         armature = active_armature(context) if can_ask(context) and "UNDO" in self.bl_options else None
         if armature is not None and armature.type == "ARMATURE" and armature.is_editable:
@@ -193,12 +209,13 @@ LONGEST = 120
 """Maximum number of characters of a result in the status bar; panels show all of it."""
 
 
-def shortened(text: str) -> str:
-    """Truncate a sentence, whose worst parts come first, after the last part that fits the status bar."""
+def shortened(text: str, ending: str = "") -> str:
+    """Truncate a sentence, whose worst parts come first, after the last part that fits the status bar; its `ending` stays."""
     if len(text) <= LONGEST:
         return text
-    end = max(text.rfind(mark, 0, LONGEST - 1) for mark in ("; ", ". ", ", ", ": "))
-    return text[: end if end > 0 else LONGEST - 2].rstrip() + " \u2026"
+    room = LONGEST - len(ending)
+    end = max(text.rfind(mark, 0, room - 1) for mark in ("; ", ". ", ", ", ": "))
+    return text[: end if end > 0 else room - 2].rstrip() + " \u2026" + ending
 
 
 def keep_report(context: bpy.types.Context, report: BakeReport, keepers: list[str]) -> None:
@@ -206,12 +223,14 @@ def keep_report(context: bpy.types.Context, report: BakeReport, keepers: list[st
     context.window_manager.twobone_report = report.to_json()
     if not keepers:  # Reports such as those of planted feet and contacts describe a whole character, not chains.
         return
-    for keeper, chain, entry in zip(keepers, report.chains, report.entries, strict=True):
+    for keeper, chain in zip(keepers, report.chains, strict=True):
         stored = bpy.data.objects[chain.armature].twobone.chains.get(keeper) if keeper else None
         if stored is not None:
             # The baked pose is bent to the other side now, so the next bake must keep the pose's side rather than flip it back.
-            is_flipped = (stored.plane, stored.bend, stored.influence) == ("POSE", "NEGATIVE", 1.0) and not keyed_settings(stored)
+            settings = stored_settings(stored.id_data, stored, {})
+            baked = (settings.plane, settings.bend, settings.influence)
+            is_flipped = baked == ("POSE", "NEGATIVE", 1.0) and not keyed_settings(stored)
             if is_flipped:
                 stored.bend = "POSITIVE"
-            document = {**entry.to_dict(), "said": [note.to_dict() for note in chain.notes]}
+            document = {**chain.to_dict(), "said": [note.to_dict() for note in chain.notes], "version": FORMAT}
             stored.report = json.dumps({**document, FLIPPED: True} if is_flipped else document)

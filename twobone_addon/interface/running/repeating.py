@@ -7,7 +7,7 @@ import bpy
 from bpy.app.translations import pgettext_iface
 
 from ...errors import ObjectError
-from ...pipeline.plan.completing import StoredChain, limit_pairs, over_stored, stored_settings
+from ...pipeline.plan.stored import StoredChain, limit_pairs, over_stored, stored_settings
 from ...pipeline.report.reports import BakeReport
 from ...scene.lookup import find_armature
 from ...settings import BakeSettings
@@ -125,9 +125,8 @@ class RepeatsChain:
             )
         if not (self.upper or self.lower):
             return stored_settings(armature, chain, over_stored(context.scene, chain, given))
-        return BakeSettings(**{**given, "armature": armature.name}, stored=self.stored if self._is_as_stored() else "")
+        # A bend or an influence that was changed in the redo panel is not the keyed one of the stored chain.
+        stored = self.stored if (self.bend, self.influence) == (chain.bend, chain.influence) else ""
+        from ...pipeline.plan.planes_of_rig import decided
 
-    def _is_as_stored(self) -> bool:
-        """Whether bend and influence in the redo panel are those of the stored chain."""
-        chain = self.stored_chain()
-        return chain is not None and self.bend == chain.bend and self.influence == chain.influence
+        return decided(BakeSettings(**{**given, "armature": armature.name}, stored=stored), armature)

@@ -1,7 +1,11 @@
 """Entries in Blender's Object and Pose menus, which Menu Search covers, and links from operators to the documentation."""
 
+from pathlib import Path
+
 import bpy
 
+from ...settings import OPTIONS
+from ...settings.options import Group
 from ..live.drag import TWOBONE_OT_drag
 from ..live.operator import TWOBONE_OT_live
 from ..operators.bake import TWOBONE_OT_bake, TWOBONE_OT_bake_all
@@ -16,9 +20,62 @@ from ..operators.guides import TWOBONE_OT_add_pole, TWOBONE_OT_add_target
 from ..operators.of_tasks import OPERATORS
 from ..operators.results import TWOBONE_OT_make_markers
 from ..operators.switches import TWOBONE_OT_fit_plane, TWOBONE_OT_flip, TWOBONE_OT_read_limits
+from ..rows import draw_set_up, draw_switch_all
 
-DOCUMENTATION = "https://extensions.blender.org/add-ons/twobone/"
-"""Page where the extension is published; it links to everything else."""
+DOCUMENTATION = Path(__file__).parents[1].joinpath("help.html").as_uri()
+"""Address of the pages that are installed with the extension, made by `tools/make_help.py`."""
+
+SECTIONS = (
+    ("bpy.ops.twobone.chain_*", "panel"),
+    ("bpy.ops.twobone.preset_add*", "panel"),
+    ("bpy.ops.twobone.edit_quietly*", "panel"),
+    ("bpy.ops.twobone.live*", "first_bake--3-animate-the-target"),
+    ("bpy.ops.twobone.drag*", "first_bake--3-animate-the-target"),
+    ("bpy.ops.twobone.jump_to_frame*", "first_bake--where-it-did-not-reach"),
+    ("bpy.ops.twobone.make_markers*", "first_bake--where-it-did-not-reach"),
+    ("bpy.ops.twobone.contact_*", "contacts--edit-them"),
+    ("bpy.ops.twobone.align_hinge*", "keys--what-is-written"),
+    ("bpy.ops.twobone.add_target*", "first_bake--2-add-target"),
+    ("bpy.ops.twobone.add_pole*", "planes_and_signs"),
+    ("bpy.ops.twobone.bake_target*", "converting--bake-target-from-chain"),
+    ("bpy.ops.twobone.bake*", "first_bake--4-bake"),
+    ("bpy.ops.twobone.convert_ik*", "converting--convert-ik-to-fk-keys"),
+    ("bpy.ops.twobone.switch_setting*", "reach"),
+    ("bpy.ops.twobone.switch*", "converting--switch-between-fk-and-ik"),
+    ("bpy.ops.twobone.clear_baked*", "keys--what-is-written"),
+    ("bpy.ops.twobone.find_limbs*", "limbs"),
+    ("bpy.ops.twobone.*contacts*", "contacts"),
+    ("bpy.ops.twobone.plant*", "plant_the_feet"),
+    ("bpy.ops.twobone.fit_root*", "plant_the_feet--fit-root-alone"),
+    ("bpy.ops.twobone.*nudge*", "nudge"),
+    ("bpy.ops.twobone.*audit*", "audit"),
+    ("bpy.ops.twobone.read_limits*", "reach--joint-limits"),
+    ("bpy.ops.twobone.fl*", "planes_and_signs--sides"),
+    ("bpy.ops.twobone.fit_plane*", "planes_and_signs--planes"),
+    ("bpy.types.twobonechain.bend*", "planes_and_signs--sides"),
+    ("bpy.types.twobonechain.plane*", "planes_and_signs--planes"),
+    ("bpy.types.twobonechain.depth*", "planes_and_signs--depth"),
+    ("bpy.types.twobonechain.keys*", "keys--which-frames"),
+    ("bpy.types.twobonechain.frame*", "keys--which-frames"),
+    ("bpy.types.twobonechain.destination*", "keys--where-to"),
+    ("bpy.types.twobonechain.influence*", "reach--influence"),
+    ("bpy.types.twobonechain.*limit*", "reach--joint-limits"),
+    ("bpy.types.twobonechain.*reach*", "reach"),
+    ("bpy.types.twobonechain.contact*", "contacts--edit-them"),
+    ("bpy.types.twobonechain.target*", "first_bake--2-add-target"),
+    ("bpy.types.twobonechain.pole*", "planes_and_signs--planes"),
+    ("bpy.types.twobonechain.limb*", "limbs"),
+    ("bpy.types.twobonechain.side*", "limbs"),
+    ("bpy.types.twobonechain.toe*", "limbs"),
+    ("bpy.types.twobonechain.loop*", "keys--which-frames"),
+    ("bpy.types.twobonechain.verify*", "keys--the-proof"),
+    ("bpy.types.twobonechain.joints*", "reach--more-than-two-bones"),
+    ("bpy.types.twobone*", "panel"),
+)
+"""Section of each operator and property, found by the first pattern that fits."""
+
+OF_GROUP = {Group.PLANE: "planes_and_signs", Group.REACH: "reach", Group.KEYS: "keys--what-is-written"}
+"""Section of the other settings of a chain, by their group in the panel."""
 
 
 class TWOBONE_MT_list(bpy.types.Menu):
@@ -34,6 +91,7 @@ class TWOBONE_MT_list(bpy.types.Menu):
     def draw(self, _context: bpy.types.Context) -> None:
         """Draw the menu."""
         layout = self.layout
+        draw_set_up(layout)
         layout.operator(TWOBONE_OT_chain_add.bl_idname, icon="ADD")
         layout.operator(TWOBONE_OT_chain_duplicate.bl_idname, icon="DUPLICATE")
         layout.operator(TWOBONE_OT_chain_mirror.bl_idname, icon="MOD_MIRROR")
@@ -86,9 +144,8 @@ def _draw_groups(layout: bpy.types.UILayout, groups: tuple[tuple[type, ...], ...
             if operator is OPERATORS["switch"]:
                 layout.operator(operator.bl_idname, text="Switch to FK").to = "FK"
                 layout.operator(operator.bl_idname, text="Switch to IK").to = "IK"
-                for to, text in (("FK", "Switch All to FK"), ("IK", "Switch All to IK")):
-                    button = layout.operator(operator.bl_idname, text=text)
-                    button.to, button.scope = to, "ACTIVE"
+                for to in ("FK", "IK"):
+                    draw_switch_all(layout, to)
             else:
                 layout.operator(operator.bl_idname)
 
@@ -101,7 +158,9 @@ def draw_submenu(menu: bpy.types.Menu, _context: bpy.types.Context) -> None:
 
 def manual() -> tuple[str, tuple[tuple[str, str], ...]]:
     """Return the mapping that "Online Manual" uses for our operators and properties."""
-    return DOCUMENTATION, (("bpy.ops.twobone.*", ""), ("bpy.types.twobone*", ""))
+    groups = [(f"bpy.types.twobonechain.{option.name}", OF_GROUP[option.group]) for option in OPTIONS if option.group in OF_GROUP]
+    sections = (*SECTIONS[:-1], *groups, SECTIONS[-1])
+    return DOCUMENTATION, (*((pattern, f"#{section}") for pattern, section in sections), ("bpy.ops.twobone.*", ""))
 
 
 MENUS = ("VIEW3D_MT_object", "VIEW3D_MT_pose", "VIEW3D_MT_pose_context_menu")

@@ -1,17 +1,17 @@
 """The panel with the nudges of the active limb: go to their frames, change or remove them."""
 
 import math
+from typing import TYPE_CHECKING
 
 import bpy
 
-from ...core.nudges import Nudge
-from ...pipeline.report.units import units_of
-from ...scene.keys.nudges import nudges_of
-from ...scene.versions import curve_bag
 from ..operators.nudging import TWOBONE_OT_nudge
 from ..operators.results import TWOBONE_OT_jump_to_frame
 from ..stored.where import MODES, active_armature, chain_in
 from .panels import Sidebar
+
+if TYPE_CHECKING:
+    from ...core.nudges import Nudge
 
 
 class TWOBONE_PT_nudges(Sidebar, bpy.types.Panel):
@@ -26,6 +26,8 @@ class TWOBONE_PT_nudges(Sidebar, bpy.types.Panel):
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw a row for each nudge: go to its frame, change it, remove it."""
+        from ...pipeline.report.units import units_of
+
         armature, chain = active_armature(context), chain_in(context)
         units, column = units_of(context.scene), self.layout.column(align=True)
         for nudge in _nudges(context):
@@ -39,8 +41,11 @@ class TWOBONE_PT_nudges(Sidebar, bpy.types.Panel):
                 button.armature, button.chain, button.frame = armature.name, chain.name, nudge.frame
 
 
-def _nudges(context: bpy.types.Context) -> list[Nudge]:
+def _nudges(context: bpy.types.Context) -> "list[Nudge]":
     """Return the nudges of the active limb."""
+    from ...scene.keys.nudges import nudges_of
+    from ...scene.versions import curve_bag
+
     chain = chain_in(context)
     return [] if chain is None else nudges_of(curve_bag(active_armature(context)), chain.upper)
 

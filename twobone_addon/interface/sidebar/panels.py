@@ -1,13 +1,14 @@
 """The main panel of the sidebar: the list of chains, target, plane and bend of the active one, and Bake."""
 
 from collections.abc import Set as AbstractSet
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 from bpy.app.translations import pgettext_iface
 
-from ...core.limbs.names import Family, meaning_of
-from ...scene.rig.chain_finding import selected_bones
+from ...errors import ChainError
+from ...pipeline.plan.stored import StoredChain
+from ...said import Sentence, note
 from ...settings import LETTERS
 from ...settings.options import Group
 from ..live.drag import TWOBONE_OT_drag
@@ -24,13 +25,78 @@ from ..operators.chain_list import (
 from ..operators.guides import TWOBONE_OT_add_pole, TWOBONE_OT_add_target
 from ..operators.of_tasks import OPERATORS
 from ..operators.switches import TWOBONE_OT_fit_plane, TWOBONE_OT_flip
-from ..rows import draw_options, draw_remedy, draw_sentence
+from ..rows import draw_options, draw_remedy, draw_sentence, draw_set_up
 from ..stored.option_properties import CONTEXT
 from ..stored.selecting import offered_limb
 from ..stored.where import MODES, active_armature, chain_in
+from ..watching import Memory
 from .presets import TWOBONE_PT_presets
-from .side_words import flipped_side
-from .sight_rows import draw_sight
+from .sight_rows import draw_sight, is_seen_elsewhere
+
+if TYPE_CHECKING:
+    from ...core.array_types import Array
+
+CLEAR = 0.7
+"""Cosine of the largest angle to a named direction; about 45 degrees, so that a side has hardly more than one name."""
+
+STRAIGHT = 1e-3
+"""Distance of the middle joint from the line between root and tip, relative to its length, below which there is no side."""
+
+OPPOSITE = {
+    "Forward": "Backward", "Backward": "Forward", "Up": "Down", "Down": "Up", "Positive": "Negative", "Negative": "Positive",
+}  # fmt: skip
+
+
+feet: Memory[list[tuple[str, str]]] = Memory()
+"""Cache of the foot and toe bones of an armature, by its name and the rest positions of its bones."""
+
+
+def flipped_side(context: bpy.types.Context, chain: StoredChain) -> str:
+    """Return the side to which Flip would bend the chain, as shown by the overlay; else the opposite sign of the bend."""
+    from ..overlay import data as overlay_data
+
+    armature, sign = chain.id_data, "Negative" if chain.bend == "NEGATIVE" else "Positive"
+    if not armature.twobone.show_overlay:
+        return OPPOSITE[sign]
+    picture = overlay_data.update(context, armature).picture
+    seen = seen_side(picture.joints, forward_of(chain)) if picture is not None else ""
+    return OPPOSITE[seen or sign]
+
+
+def forward_of(chain: StoredChain) -> "Array":
+    """Return the horizontal direction `(3,)` in which the chain's character faces, see `ahead`; zeros if unknown."""
+    import numpy as np
+
+    from ...tasks.find_limbs.finding import ahead, feet_of, foot_of_chain
+
+    armature = chain.id_data
+    places = np.empty(3 * len(armature.data.bones), dtype=np.float32)
+    armature.data.bones.foreach_get("head_local", places)
+    name = armature.name
+    found = feet.recall((name, places.tobytes()), lambda: feet_of(bpy.data.objects[name]) if name in bpy.data.objects else [])
+    try:
+        foot_bones = found or foot_of_chain(armature, chain.upper, chain.lower, chain.tip, chain.tip_end)
+        return ahead(armature, foot_bones, chain.upper)
+    except (ChainError, KeyError):  # A bone was renamed, and the overlay has not noticed it yet.
+        return np.zeros(3)
+
+
+def seen_side(joints: "Array", forward: "Array") -> str:
+    """Return the side to which joints `(n + 1, 3)`, world space, bend: `Forward`, `Backward`, `Up`, `Down`; empty if unclear.
+
+    forward : (3,) direction in which the character faces, or zeros
+    """
+    import numpy as np
+
+    along, out = joints[-1] - joints[0], joints[1] - joints[0]
+    out = out - along * (out @ along / max(along @ along, np.finfo(float).tiny))
+    length = np.sqrt(out @ out)
+    if length <= STRAIGHT * np.sqrt(along @ along) or length == 0.0:
+        return ""
+    up = np.array([0.0, 0.0, 1.0])
+    named = {"Forward": forward, "Backward": -forward, "Up": up, "Down": -up}
+    return next((name for name, direction in named.items() if out @ direction > CLEAR * length), "")
+
 
 LIST_ROWS = (3, 5)
 """Number of list rows that match the buttons beside the list: for at most one chain, and for several, which can be moved."""
@@ -83,7 +149,8 @@ class TWOBONE_MT_chains(bpy.types.Menu):
         layout = self.layout
         layout.operator(TWOBONE_OT_chain_duplicate.bl_idname, icon="DUPLICATE")
         layout.operator(TWOBONE_OT_chain_mirror.bl_idname, icon="MOD_MIRROR")
-        layout.operator(OPERATORS["find_limbs"].bl_idname, icon="ARMATURE_DATA")
+        draw_set_up(layout)
+        layout.operator(OPERATORS["find_limbs"].bl_idname, icon="VIEWZOOM")
         layout.operator(
             OPERATORS["bake_target"].bl_idname, text="Bake All Targets from Chains", icon="EMPTY_AXIS"
         ).scope = "ACTIVE"
@@ -101,6 +168,8 @@ class TWOBONE_PT_chains(Sidebar, bpy.types.Panel):
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw the list, the main settings of the active chain, and the buttons."""
+        from ...scene.rig.chain_finding import selected_bones
+
         layout = self.layout
         armature = active_armature(context)
         if context.mode not in MODES:
@@ -112,29 +181,29 @@ class TWOBONE_PT_chains(Sidebar, bpy.types.Panel):
         self._draw_list(armature)
         chain = chain_in(context)
         if chain is None:
-            layout.operator(OPERATORS["find_limbs"].bl_idname, icon="ARMATURE_DATA")
+            column = layout.column(align=True)
+            draw_set_up(column)
+            column.operator(OPERATORS["find_limbs"].bl_idname, icon="VIEWZOOM")
             if armature.mode != "POSE" or not selected_bones(armature):
                 layout.label(text="Select a bone of the limb", icon="INFO")
             layout.operator(TWOBONE_OT_add_target.bl_idname, icon="EMPTY_AXIS")
-            layout.operator(OPERATORS["convert_ik"].bl_idname)
+            _draw_scoped(layout, armature.name, OF_CHARACTER, "ARMATURE_DATA")
             return
         _draw_choices(layout, context, chain)
         self._draw_other_limb(context)
         draw_sight(layout, context, chain)
+        if not is_seen_elsewhere(chain):
+            _draw_next_step(layout, context, armature)
         column = layout.column(align=True)
         column.scale_y = 1.2
         column.operator(TWOBONE_OT_bake.bl_idname, text="Bake", icon="ACTION")
-        if len(armature.twobone.chains) > 1:
-            column.operator(TWOBONE_OT_bake_all.bl_idname, text="Bake All").scope = "ACTIVE"
+        column.operator(TWOBONE_OT_bake_all.bl_idname, text="Bake All").scope = "ACTIVE"
         row = layout.row(align=True)
         row.operator(TWOBONE_OT_live.bl_idname, icon="PLAY", depress=is_live(chain))
         row.operator(TWOBONE_OT_drag.bl_idname, text="Drag", icon="VIEW_PAN")
         layout.operator(OPERATORS["nudge"].bl_idname, icon="CON_LOCLIKE")
         _draw_scoped(layout, chain.name, (OPERATORS["clear_baked"], OPERATORS["bake_target"]), "CON_KINEMATIC")
-        # Plant Feet works on the whole character, but is not offered while an arm is active.
-        is_arm = chain.limb == "ARM" or (chain.limb == "NONE" and meaning_of(chain.lower).family is Family.ARM)
-        planting = () if is_arm else (OPERATORS["plant"],)
-        _draw_scoped(layout, armature.name, (OPERATORS["convert_ik"], *planting), "ARMATURE_DATA")
+        _draw_scoped(layout, armature.name, OF_CHARACTER, "ARMATURE_DATA")
         reason = reasons.get((armature.name, chain.name))
         if reason:
             draw_sentence(layout, reason, context)
@@ -194,6 +263,22 @@ class ChainPanel(Sidebar):
         """Draw further rows below the settings; none by default."""
 
 
+OF_CHARACTER = (OPERATORS["convert_ik"], OPERATORS["plant"])
+"""Operators on the whole character, whichever chain is active."""
+
+
+def _draw_next_step(layout: bpy.types.UILayout, context: bpy.types.Context, armature: bpy.types.Object) -> None:
+    """Draw one line on what to do next, until something was baked or planted."""
+    stored = armature.twobone
+    if stored.planted or any(chain.report or chain.lost_target for chain in stored.chains):
+        return
+    if any(chain.target is not None for chain in stored.chains):
+        draw_sentence(layout, Sentence("Next: move the targets, or not, and press Bake All"), context)
+    else:
+        draw_sentence(layout, Sentence("Next: Set Up Limbs adds targets to bake; Plant Feet needs none"), context)
+        draw_set_up(layout)
+
+
 def _draw_scoped(layout: bpy.types.UILayout, name: str, operators: tuple[type, ...], icon: str) -> None:
     """Draw operators below the name of the chain or the character that they work on."""
     column = layout.column(align=True)
@@ -210,6 +295,13 @@ def _draw_choices(layout: bpy.types.UILayout, context: bpy.types.Context, chain:
     row.prop(chain, "target", text_ctxt=CONTEXT)
     if chain.target is None:
         row.operator(TWOBONE_OT_add_target.bl_idname, text="", icon="ADD").stored = chain.name
+    if chain.target is None and chain.lost_target:
+        lost = layout.column(align=True)
+        lost.alert = True
+        draw_sentence(lost, note('Target "{target}" was deleted', target=chain.lost_target), context, icon="ERROR")
+        lost.operator(TWOBONE_OT_add_target.bl_idname, icon="EMPTY_AXIS").stored = chain.name
+    column = layout.column()
+    column.use_property_split = True
     draw_options(column, chain, Group.CHAIN, only={"target_bone"})
     row = column.row(align=True)
     row.prop(chain, "plane", text_ctxt=CONTEXT)
@@ -218,9 +310,10 @@ def _draw_choices(layout: bpy.types.UILayout, context: bpy.types.Context, chain:
     draw_options(column, chain, Group.PLANE, without={"plane", "bend"})
     column.prop(chain, "bend", text_ctxt=CONTEXT)
     buttons = column.column(align=True)  # Side by side, they would be too narrow for most languages.
+    text = pgettext_iface("Flip Bend")
     if chain.bend != "KEEP":
-        text = f"{pgettext_iface('Flip Bend')}: {pgettext_iface(flipped_side(context, chain))}"
-        buttons.operator(TWOBONE_OT_flip.bl_idname, text=text, translate=False, icon="ARROW_LEFTRIGHT")
+        text = pgettext_iface("Bend {side} Instead").format(side=pgettext_iface(flipped_side(context, chain)))
+    buttons.operator(TWOBONE_OT_flip.bl_idname, text=text, translate=False, icon="ARROW_LEFTRIGHT")
     if chain.plane != "POLE" or chain.pole is None:
         buttons.operator(TWOBONE_OT_add_pole.bl_idname, icon="EMPTY_AXIS").stored = chain.name
     column.prop(chain, "influence", text_ctxt=CONTEXT)

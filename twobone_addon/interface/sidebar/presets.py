@@ -6,9 +6,9 @@ import bpy
 from bl_operators.presets import AddPresetBase
 from bl_ui.utils import PresetPanel
 
-from ...pipeline.plan.completing import StoredChain
+from ...pipeline.plan.stored import StoredChain
 from ...settings import OPTIONS
-from ...settings.options import Kind
+from ...settings.options import OptionKind
 from ..operators.switches import fit_letters
 from ..stored.where import NeedsChain, chain_in
 
@@ -26,7 +26,7 @@ class TWOBONE_OT_preset_add(NeedsChain, AddPresetBase, bpy.types.Operator):
     preset_menu = "TWOBONE_PT_presets"
     preset_subdir = SUBFOLDER
     preset_defines = ["chain = bpy.types.TWOBONE_PT_presets.active_chain()"]
-    preset_values = [f"chain.{option.name}" for option in OPTIONS if option.kind not in {Kind.OBJECT, Kind.BONE}]
+    preset_values = [f"chain.{option.name}" for option in OPTIONS if option.kind not in {OptionKind.OBJECT, OptionKind.BONE}]
 
 
 class TWOBONE_PT_presets(PresetPanel, bpy.types.Panel):

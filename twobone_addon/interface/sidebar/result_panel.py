@@ -5,18 +5,16 @@ from typing import Any
 import bpy
 
 from ...errors import TwoBoneError
-from ...pipeline.plan.completing import StoredChain, stored_settings
-from ...pipeline.report.freshness import settings_digest
+from ...pipeline.plan.stored import StoredChain, stored_settings
 from ...pipeline.report.reports import statement_of
-from ...pipeline.report.units import units_of
-from ...said import INFO, Sentence
-from ..operators.results import TWOBONE_OT_jump_to_frame, TWOBONE_OT_make_markers, parsed_report
-from ..rows import draw_sentence
+from ...said import INFO, Sentence, note
+from ..operators.results import TWOBONE_OT_make_markers, parsed_report
+from ..rows import draw_sentence, draw_span
 from ..stored.option_properties import CONTEXT
 from ..stored.where import MODES, active_armature, chain_in
 from .panels import ChainPanel, Sidebar
 from .remembering import present_digest
-from .sight_rows import draw_switch_to_fk, is_seen_elsewhere
+from .sight_rows import draw_switch, is_seen_elsewhere, motion_to_fk
 
 MOST_RANGES = 8
 """Maximum number of frame ranges listed for one statement; more would push everything else out of sight."""
@@ -52,10 +50,15 @@ class TWOBONE_PT_result(ChainPanel, bpy.types.Panel):
         notes = (
             [Sentence.from_dict(data) for data in report["said"]] if "said" in report else map(Sentence, report.get("notes", ()))
         )
-        for note in notes:
-            draw_sentence(column, note, context)
-        for label, text in figures(report):
-            _draw_figure(column, label, text)
+        for sentence in notes:
+            draw_sentence(column, sentence, context)
+        frames = f"{report['frame_start']:g} \u2013 {report['frame_end']:g}"
+        for label, text in (("Keys", f"{report['keys']}"), ("Frames", frames)):
+            split = column.split(factor=0.4)
+            left = split.row()
+            left.alignment = "RIGHT"
+            left.label(text=label, text_ctxt=CONTEXT)
+            split.label(text=text, translate=False)
         if report.get("out_of_reach"):
             column.operator(TWOBONE_OT_make_markers.bl_idname, icon="MARKER_HLT")
 
@@ -72,14 +75,24 @@ class TWOBONE_PT_planting(ChainPanel, bpy.types.Panel):
         return super().poll(context) and bool(active_armature(context).twobone.planted)
 
     def draw(self, context: bpy.types.Context) -> None:
-        """Draw the result's sentence, then the contacts that slide most, with buttons that go to their first frames."""
+        """Draw the result's sentence, then the worst stances: a button that goes there, and what planting did to it."""
+        from ...pipeline.report.units import units_of
+
         result = parsed_report(active_armature(context).twobone.planted)
         units = units_of(context.scene)
         draw_sentence(self.layout, Sentence(result["sentence"]), context)
         column = self.layout.column(align=True)
-        for chain, first, last, slide in result["contacts"][:MOST_RANGES]:
-            text = f"{chain}  {first:g} \u2013 {last:g}   {units.said(slide, result.get('leg', 0.0))}"
-            column.operator(TWOBONE_OT_jump_to_frame.bl_idname, text=text, translate=False).frame = first
+        leg = result.get("leg", 0.0)
+        for contact in result["contacts"][:MOST_RANGES]:
+            if not isinstance(contact, dict):
+                continue  # Stored by 3.0.0, which did not keep more than the slide.
+            draw_span(column, contact["chain"], contact["first"], contact["last"])
+            said = {name: units.said(contact[name], leg) for name in ("before", "slide", "moved")}
+            sentence = note("slid {before}, now {slide}; moved {moved}", **said)
+            if contact["confidence"] is not None:
+                values = {"sentence": sentence, "percent": f"{100 * contact['confidence']:.0f}"}
+                sentence = note("{sentence}; {percent} % sure", **values)
+            draw_sentence(column, sentence, context, icon="BLANK1")
         if len(result["contacts"]) > MOST_RANGES:
             column.label(text=f"+ {len(result['contacts']) - MOST_RANGES}", translate=False)
 
@@ -105,18 +118,19 @@ def _draw_statement(layout: bpy.types.UILayout, statement: Sentence, chain: Stor
     column = layout.column(align=True)
     draw_sentence(column, statement, context, icon="INFO" if statement.level == INFO else "ERROR")
     for first, last in statement.frames[:MOST_RANGES]:
-        text = f"{first:g}" if first == last else f"{first:g} \u2013 {last:g}"
-        column.operator(TWOBONE_OT_jump_to_frame.bl_idname, text=text, translate=False).frame = first
+        draw_span(column, "", first, last)
     if len(statement.frames) > MOST_RANGES:
         column.label(text=f"+ {len(statement.frames) - MOST_RANGES}", translate=False)
     if statement.kind in SWITCHED and not is_seen_elsewhere(chain):
-        draw_switch_to_fk(column, chain)
+        draw_switch(column, chain, "FK", motion_to_fk(chain))
     if statement.kind == "BESIDE_LETTER_PLANE":
         column.prop_enum(chain, "plane", "POSE", text_ctxt=CONTEXT)
 
 
 def outdated(report: dict[str, Any], chain: StoredChain, scene: bpy.types.Scene) -> str:
     """Return why a report is out of date; empty if it is not, or if it has no fingerprint to compare."""
+    from ...pipeline.report.freshness import settings_digest
+
     fingerprint = report.get("fingerprint")
     if fingerprint is None:
         return ""
@@ -129,24 +143,6 @@ def outdated(report: dict[str, Any], chain: StoredChain, scene: bpy.types.Scene)
     if changed:
         return "Settings have changed since this bake"
     return "The animation has changed since this bake" if moved else ""
-
-
-FIGURES = ("Keys", "Frames")
-"""Labels of the numbers shown for a bake."""
-
-
-def figures(report: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return label and text of each of the `FIGURES`."""
-    texts = (f"{report['keys']}", f"{report['frame_start']:g} \u2013 {report['frame_end']:g}")
-    return list(zip(FIGURES, texts, strict=True))
-
-
-def _draw_figure(layout: bpy.types.UILayout, label: str, text: str) -> None:
-    split = layout.split(factor=0.4)
-    left = split.row()
-    left.alignment = "RIGHT"
-    left.label(text=label, text_ctxt=CONTEXT)
-    split.label(text=text, translate=False)
 
 
 register, unregister = bpy.utils.register_classes_factory((TWOBONE_PT_result, TWOBONE_PT_planting, TWOBONE_PT_said))

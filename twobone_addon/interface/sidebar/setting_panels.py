@@ -4,11 +4,12 @@ from typing import Any
 
 import bpy
 
+from ...said import note
 from ...settings import LIMITS
 from ...settings.options import Group
-from ..operators.results import TWOBONE_OT_contact_jump
+from ..operators.results import TWOBONE_OT_contact_jump, TWOBONE_OT_contact_tick
 from ..operators.switches import TWOBONE_OT_read_limits, is_on
-from ..rows import draw_options, draw_switch
+from ..rows import draw_options, draw_sentence, draw_span, draw_switch
 from ..stored.option_properties import CONTEXT
 from ..stored.where import active_armature, chain_in
 from .forecasting import draw_forecast
@@ -80,6 +81,10 @@ class TWOBONE_PT_keys(ChainPanel, bpy.types.Panel):
         draw_forecast(self.layout, chain, context)
 
 
+MOST_CONTACTS = 12
+"""Maximum number of contacts listed; those that planting moves farthest come first."""
+
+
 class TWOBONE_PT_contacts(ChainPanel, bpy.types.Panel):
     """When the feet are on the ground"""
 
@@ -97,6 +102,31 @@ class TWOBONE_PT_contacts(ChainPanel, bpy.types.Panel):
         row = layout.row(align=True)
         row.operator(TWOBONE_OT_contact_jump.bl_idname, text="Previous", icon="PREV_KEYFRAME").direction = "PREVIOUS"
         row.operator(TWOBONE_OT_contact_jump.bl_idname, text="Next", icon="NEXT_KEYFRAME").direction = "NEXT"
+        self._draw_found(context)
+
+    def _draw_found(self, context: bpy.types.Context) -> None:
+        """Draw the contacts as found, those that planting would move farthest first, each with a tick to leave it out."""
+        from ...pipeline.report.units import units_of
+        from ...tasks.find_contacts.judge import found_stances
+
+        armature, column = active_armature(context), self.layout.column(align=True)
+        found, units = found_stances(armature), units_of(context.scene)
+        for stance in found[:MOST_CONTACTS]:
+            row = column.row(align=True)
+            box = "CHECKBOX_HLT" if stance.stands else "CHECKBOX_DEHLT"
+            tick = row.operator(TWOBONE_OT_contact_tick.bl_idname, text="", icon=box, emboss=False)
+            tick.chain, tick.first, tick.last, tick.stands = stance.chain, stance.first, stance.last, not stance.stands
+            draw_span(row, stance.chain, stance.first, stance.last)
+            if stance.moved is None or stance.confidence is None or not stance.stands:
+                continue
+            chain = armature.twobone.chains[stance.chain]
+            bones = [armature.data.bones.get(name) for name in (chain.upper, chain.lower)]
+            leg = sum(bone.length for bone in bones if bone is not None) * armature.matrix_world.median_scale
+            values = {name: units.said(getattr(stance, name), leg) for name in ("slide", "moved")}
+            text = "slides {slide}; planting moves it {moved}; {percent} % sure"
+            draw_sentence(column, note(text, percent=f"{100 * stance.confidence:.0f}", **values), context, icon="BLANK1")
+        if len(found) > MOST_CONTACTS:
+            column.label(text=f"+ {len(found) - MOST_CONTACTS}", translate=False)
 
 
 class TWOBONE_PT_display(ChainPanel, bpy.types.Panel):

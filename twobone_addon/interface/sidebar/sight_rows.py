@@ -1,34 +1,38 @@
 """Warnings in the panel if the visible mesh will not follow the chain, and buttons that correct it."""
 
 import bpy
+from bpy.app.translations import pgettext_iface
 
-from ...pipeline.plan.completing import StoredChain
-from ...said import note
-from ..rows import draw_sentence
-from .remembering import Visible, visible_limb
+from ...pipeline.plan.stored import StoredChain
+from ...said import Sentence, note
+from ..rows import draw_sentence, draw_switch_all
+from ..stored.selecting import meant_chains
+from .remembering import VisibleLimb, visible_limb
 
 
 def draw_sight(layout: bpy.types.UILayout, context: bpy.types.Context, chain: StoredChain) -> None:
-    """Draw warnings if a mesh or the visible limb does not follow the chain, and Switch to FK, or Switch to IK if it does."""
+    """Draw warnings if a mesh or the visible limb does not follow the chain, and the buttons that switch to FK or IK."""
     visible = _visible(chain)
     for modifier, mesh in visible.hidden:
         text = 'Modifier "{modifier}" of "{mesh}" is hidden in the viewport, so that mesh does not follow'
         draw_sentence(layout, note(text, modifier=modifier, mesh=mesh), context, icon="ERROR")
     shown = visible.shown
+    column = layout.column(align=True)
     if shown is None or shown.follows:
         if visible.has_ik:
-            draw_switch(layout, chain, "IK", "AUTO")
+            draw_switches(column, context, chain, "IK", "AUTO")
         return
-    column = layout.column(align=True)
     if shown.bone in {chain.upper, chain.lower} and shown.armature == chain.id_data.name:
         constrained = next((each.bone for each in shown.hindrances if each.constraint), shown.bone)
-        draw_sentence(column, note("{bone} has an IK constraint, which poses the limb", bone=constrained), context, icon="ERROR")
-        button = column.operator("twobone.convert_ik", icon="ACTION")
-        button.armature, button.bone = chain.id_data.name, constrained
+        text = note("{bone} has an IK constraint, which poses the limb", bone=constrained)
     else:
         text = note("The visible limb ({bone}) does not follow {lower}", bone=shown.bone, lower=chain.lower)
-        draw_sentence(column, text, context, icon="ERROR")
-    draw_switch_to_fk(column, chain)
+    draw_sentence(column, text, context, icon="ERROR")
+    draw_switches(column, context, chain, "FK", motion_to_fk(chain))
+    draw_sentence(column, Sentence(WHICH), context, icon="BLANK1")
+
+
+WHICH = "Switch can go back to IK; Convert, below, mutes the IK constraints"
 
 
 def is_seen_elsewhere(chain: StoredChain) -> bool:
@@ -37,13 +41,27 @@ def is_seen_elsewhere(chain: StoredChain) -> bool:
     return shown is not None and not shown.follows
 
 
-def _visible(chain: StoredChain) -> Visible:
+def _visible(chain: StoredChain) -> VisibleLimb:
     return visible_limb(chain.id_data.name, chain.upper, chain.lower, chain.tip, chain.tip_end)
 
 
-def draw_switch_to_fk(layout: bpy.types.UILayout, chain: StoredChain) -> None:
-    """Draw Switch to FK: before the first bake it keeps the visible motion, afterwards the baked keys."""
-    draw_switch(layout, chain, "FK", "KEEP" if chain.report else "AUTO")
+def motion_to_fk(chain: StoredChain) -> str:
+    """Return what Switch to FK does: before the first bake it keeps the visible motion, afterwards the baked keys."""
+    return "KEEP" if chain.report else "AUTO"
+
+
+def draw_switches(layout: bpy.types.UILayout, context: bpy.types.Context, chain: StoredChain, to: str, motion: str) -> None:
+    """Draw the buttons that switch to FK or IK: the limb, or all selected ones; and all limbs of the armature."""
+    armature = chain.id_data
+    count = len(meant_chains(context.view_layer, armature))
+    if count > 1:
+        text = "Switch {count} Limbs to FK" if to == "FK" else "Switch {count} Limbs to IK"
+        text = pgettext_iface(text).format(count=count)
+        layout.operator("twobone.switch", text=text, translate=False, icon="CON_KINEMATIC").to = to
+    else:
+        draw_switch(layout, chain, to, motion)
+    if len(armature.twobone.chains) > 1:
+        draw_switch_all(layout, to)
 
 
 def draw_switch(layout: bpy.types.UILayout, chain: StoredChain, to: str, motion: str) -> None:

@@ -6,16 +6,16 @@ Ranges are soft: a value out of range is refused with an error when it is used, 
 import inspect
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import bpy
 from bpy.app.translations import pgettext_iface
 
-from ...pipeline.actions.choosing import SEPARATOR
-from ...pipeline.plan.frame_choice import with_custom_range
-from ...scene.actions import actions_of
-from ...settings import OPTIONS, BakeSettings
-from ...settings.options import ACTIVE, ALL, AXES, Kind, Option
+from ...pipeline.plan.stored import with_custom_range
+from ...records import replace
+from ...settings import AUTOMATIC, OPTIONS, BakeSettings
+from ...settings.options import ACTIVE, ALL, AXES, Option, OptionKind
 from .where import active_armature
 
 SUBTYPES = {"LENGTH": "DISTANCE", "ANGLE": "ANGLE", "FACTOR": "FACTOR"}
@@ -25,12 +25,21 @@ ANIMATED = {"bend", "influence"}
 """Settings that can be keyed on the stored chain, since a bake reads them at every frame."""
 
 NUMBERS = {
-    "bend": {"POSITIVE": 1, "NEGATIVE": -1, "KEEP": 2},
-    "plane": {"XY": 0, "XZ": 1, "YZ": 2, "REST": 3, "POLE": 4, "OBJECT": 5, "POSE": 6},
+    "bend": {"POSITIVE": 1, "NEGATIVE": -1, "KEEP": 2, "AUTO": 3},
+    "plane": {"XY": 0, "XZ": 1, "YZ": 2, "REST": 3, "POLE": 4, "OBJECT": 5, "POSE": 6, "AUTO": 7},
+    "plane_space": {"WORLD": 0, "ARMATURE": 1, "PARENT": 2, "AUTO": 3},
+    "depth": {"KEEP": 0, "FLATTEN": 1, "AUTO": 2},
+    "reference": {"REST": 0, "POSE": 1, "AUTO": 2},
     "method": {"AUTO": 0, "CCD": 1, "SPRING": 2},
 }
 """Numbers of the choices in files and F-Curves. The bend is the sign of its number, so its F-Curve steps at 0. Choices of
 other settings are numbered in order; since files store the numbers, a new choice takes the next one, wherever it is listed."""
+
+UNSET = {"plane": "YZ", **AUTOMATIC}
+"""Values of settings that a stored chain has never been given: files do not store them, and must keep their meaning."""
+
+NOW = -1_048_575.0
+"""Value of an operator's frame that stands for the current one: the frame before Blender's first."""
 
 CONTEXT = "Two-Bone IK"
 """Translation context of our own terms, since Blender's "Chain" is a verb and its "Plane" a mesh."""
@@ -57,7 +66,7 @@ def properties_of(options: Sequence[Option]) -> dict[str, Any]:
         option.name: _property(option, bpy.props.StringProperty, {"options": {"SKIP_SAVE"}, **_search(option)})
         for option in options
     }
-    return properties | {LISTED[option.name]: _listed_actions(option) for option in options if option.kind is Kind.ACTIONS}
+    return properties | {LISTED[option.name]: _listed_actions(option) for option in options if option.kind is OptionKind.ACTIONS}
 
 
 def stored_properties() -> dict[str, Any]:
@@ -66,7 +75,9 @@ def stored_properties() -> dict[str, Any]:
     for option in OPTIONS:
         if option.name != "armature":
             animatable = {"ANIMATABLE"} if option.name in ANIMATED else set()
-            properties[option.name] = _property(option, _object_pointer, {"options": animatable, "override": OVERRIDABLE})
+            kept = replace(option, default=UNSET.get(option.name, option.default))
+            pointer = partial(bpy.props.PointerProperty, type=bpy.types.Object)
+            properties[option.name] = _property(kept, pointer, {"options": animatable, "override": OVERRIDABLE})
     return properties
 
 
@@ -84,7 +95,16 @@ def given_settings(operator: bpy.types.Operator, options: Sequence[Option] = OPT
     """Return the settings that were set on an operator, by name."""
     given = [option for option in options if operator.properties.is_property_set(option.name)]
     values = {option.name: getattr(operator, option.name) for option in given}
-    return values | {option.name: tuple(values[option.name]) for option in given if option.kind is Kind.VECTOR}
+    for option in given:
+        if option.kind is OptionKind.VECTOR:
+            values[option.name] = tuple(values[option.name])
+        elif option.default is None and values[option.name] == NOW:
+            values[option.name] = None
+        elif (
+            option.kind is OptionKind.NUMBER and values[option.name] == operator.properties.bl_rna.properties[option.name].default
+        ):
+            values[option.name] = option.default  # Blender keeps it in single precision.
+    return values
 
 
 def given_with_range(operator: bpy.types.Operator, scene: bpy.types.Scene, options: Sequence[Option]) -> dict[str, Any]:
@@ -112,25 +132,21 @@ def offer_range(operator: bpy.types.Operator, scene: bpy.types.Scene) -> None:
         operator.frame_start, operator.frame_end = float(scene.frame_start), float(scene.frame_end)
 
 
-def choice_items(option: Option) -> list[tuple[str, str, str, int]]:
-    """Return the choices of a setting as enum items."""
-    numbers = NUMBERS.get(option.name) or {choice.value: number for number, choice in enumerate(option.choices)}
-    return [(choice.value, choice.label, choice.text, numbers[choice.value]) for choice in option.choices]
-
-
 def _property(option: Option, of_object: Callable[..., Any], rest: dict[str, Any]) -> Any:
     words = {"name": option.label, "description": option.text, "translation_context": CONTEXT, **rest}
-    if option.kind is Kind.OBJECT:
+    if option.kind is OptionKind.OBJECT:
         return of_object(**words)
-    if option.kind in {Kind.BONE, Kind.NAME, Kind.ACTIONS}:
+    if option.kind in {OptionKind.BONE, OptionKind.NAME, OptionKind.PATH, OptionKind.ACTIONS}:
         return bpy.props.StringProperty(default=option.default, **words)
-    if option.kind is Kind.VECTOR:
-        return bpy.props.FloatVectorProperty(size=AXES, default=option.default, **words)
-    if option.kind is Kind.SWITCH:
+    if option.kind is OptionKind.VECTOR:
+        return bpy.props.FloatVectorProperty(size=AXES, default=option.default, subtype="TRANSLATION", **words)
+    if option.kind is OptionKind.SWITCH:
         return bpy.props.BoolProperty(default=option.default, **words)
-    if option.kind is Kind.CHOICE:
-        return bpy.props.EnumProperty(items=choice_items(option), default=option.default, **words)
-    return bpy.props.FloatProperty(default=option.default or 0.0, **words, **_number_style(option))
+    if option.kind is OptionKind.CHOICE:
+        numbers = NUMBERS.get(option.name) or {choice.value: number for number, choice in enumerate(option.choices)}
+        items = [(choice.value, choice.label, choice.text, numbers[choice.value]) for choice in option.choices]
+        return bpy.props.EnumProperty(items=items, default=option.default, **words)
+    return bpy.props.FloatProperty(default=NOW if option.default is None else option.default, **words, **_number_style(option))
 
 
 def offered_objects(object_types: Sequence[str], typed: str) -> list[str]:
@@ -153,7 +169,7 @@ def _search(option: Option) -> dict[str, Any]:
 def show_listed(given: bpy.types.OperatorProperties) -> None:
     """Show text properties that were set on an operator in the enum properties of the redo panel."""
     for name, shown in LISTED.items():
-        if hasattr(given, shown) and given.is_property_set(name):
+        if hasattr(given, shown) and given.is_property_set(name) and getattr(given, name):  # Blender lists no empty name.
             setattr(given, shown, getattr(given, name))
 
 
@@ -161,12 +177,15 @@ def _listed_actions(option: Option) -> Any:
     """Return an enum property of the present action, all actions, the armature's actions, and names given by a script."""
 
     def items(operator: bpy.types.Operator, _context: bpy.types.Context) -> list[tuple[str, str, str, int]]:
+        from ...pipeline.actions.choosing import SEPARATOR
+        from ...scene.actions import actions_of
+
         armature = bpy.data.objects.get(getattr(operator, "armature", "")) or active_armature(bpy.context)
         is_rig = armature is not None and armature.type == "ARMATURE"
         choices = {ACTIVE: pgettext_iface("Present Action"), ALL: pgettext_iface("All Actions")}
         choices |= {each.name.replace(SEPARATOR, 2 * SEPARATOR): each.name for each in (actions_of(armature) if is_rig else ())}
         given = getattr(operator, option.name)
-        choices.setdefault(given, given)
+        choices |= {given: given} if given and given not in choices else {}
         made = [(value, text, "", numbers.setdefault(value, len(numbers))) for value, text in choices.items()]
         return listed.setdefault(tuple(choices.items()), made)
 
@@ -194,7 +213,3 @@ def _number_style(option: Option) -> dict[str, Any]:
     if math.isfinite(option.maximum):
         style["soft_max"] = option.maximum
     return style
-
-
-def _object_pointer(**words: Any) -> Any:
-    return bpy.props.PointerProperty(type=bpy.types.Object, **words)

@@ -69,6 +69,12 @@ class TwoBoneChain(bpy.types.PropertyGroup):
     enabled: bpy.props.BoolProperty(
         name="Enabled", description="Bake this chain with Bake All", default=True, options=set(), override=OVERRIDABLE
     )
+    lost_target: bpy.props.StringProperty(
+        name="Lost Target",
+        description="Name of the target that was deleted, while the chain has no other",
+        options={"HIDDEN"},
+        override=OVERRIDABLE,
+    )
     live: bpy.props.BoolProperty(
         name="Live",
         description="Whether the chain followed its target live at this moment, which undo and redo lead back to",

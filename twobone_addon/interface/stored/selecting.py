@@ -12,9 +12,9 @@ import bpy
 from bpy.app.handlers import depsgraph_update_post, persistent
 
 from ...errors import SelectionError, TwoBoneError
-from ...pipeline.plan.completing import StoredChain, active_chain, completed, fresh_settings, over_stored, stored_settings
-from ...scene.rig.chain_finding import bones_between, is_body, limb_finder, selected_bones, selection_mark
+from ...pipeline.plan.stored import StoredChain, active_chain, over_stored, stored_settings
 from ...scene.sampling.stage import STAGE_NAME
+from ...scene.writer import assign
 from ...settings import BakeSettings
 from .storing import add_chain, add_selected_chain, selected_limb
 from .where import active_armature, guided_chains, redraw_viewports
@@ -65,7 +65,7 @@ def make_active(chain: StoredChain) -> None:
     stored = chain.id_data.twobone
     index = stored.chains.find(chain.name)
     if stored.active_index != index:
-        stored.active_index = index
+        assign(stored, "active_index", index)
 
 
 def selected_chains(view_layer: bpy.types.ViewLayer) -> list[StoredChain]:
@@ -84,6 +84,8 @@ def selected_chains(view_layer: bpy.types.ViewLayer) -> list[StoredChain]:
 
 def chains_of_bones(armature: bpy.types.Object) -> list[StoredChain]:
     """Return the stored chains of the armature's selected bones, that of the active bone first."""
+    from ...scene.rig.chain_finding import selected_bones
+
     if not armature.twobone.chains:
         return []
     bones = selected_bones(armature)
@@ -98,6 +100,8 @@ def chains_of_bones(armature: bpy.types.Object) -> list[StoredChain]:
 
 def _names_of_chains(armature: bpy.types.Object, bones: list[bpy.types.PoseBone]) -> Iterator[str]:
     # The active chain comes first, so that of two chains with the same bones it stays active.
+    from ...scene.rig.chain_finding import is_body, limb_finder
+
     chains = sorted(armature.twobone.chains, key=lambda chain: chain != active_chain(armature))
     chain_of = _chains_by_bone(armature, chains)
     limbs = {(chain.upper, chain.lower): chain.name for chain in reversed(chains)}
@@ -115,6 +119,8 @@ def _names_of_chains(armature: bpy.types.Object, bones: list[bpy.types.PoseBone]
 
 def _chains_by_bone(armature: bpy.types.Object, chains: list[StoredChain]) -> dict[str, str]:
     """Return the chain's name for each bone that is part of a chain, or that is its target or pole."""
+    from ...scene.rig.chain_finding import bones_between
+
     chain_of: dict[str, str] = {}
     for chain in chains:
         found = bones_between(armature, chain.upper, chain.tip or chain.lower)
@@ -146,6 +152,8 @@ def meant_settings(context: bpy.types.Context, given: dict[str, Any]) -> list[Ba
     Disabled ones among several selected chains are skipped. Raises a `TwoBoneError`, also if the selected limb has no stored
     chain and no target is given.
     """
+    from ...pipeline.plan.completing import completed, fresh_settings
+
     scene, armature = context.scene, active_armature(context)
     named = given.get("armature")
     if given.get("upper") or given.get("lower") or (named and (armature is None or named != armature.name)):
@@ -179,6 +187,8 @@ def unlisted_limb(context: bpy.types.Context, armature: bpy.types.Object | None)
 
 
 def _unlisted(armature: bpy.types.Object | None) -> dict[str, str]:
+    from ...scene.rig.chain_finding import is_body
+
     if active_chain(armature) is None or armature.mode != "POSE" or chains_of_bones(armature):
         return {}
     try:
@@ -199,6 +209,8 @@ def offered_limb(context: bpy.types.Context) -> str:
 
 def _mark(view_layer: bpy.types.ViewLayer) -> str:
     """Return a text that identifies the selection; empty if it does not affect the active chain."""
+    from ...scene.rig.chain_finding import selection_mark
+
     active = view_layer.objects.active
     if active is None:
         return ""

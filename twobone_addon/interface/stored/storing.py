@@ -2,15 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import bpy
 
-from ...pipeline.plan.completing import StoredChain, free_name, fresh_chain
-from ...pipeline.plan.frame_choice import fresh_range
-from ...scene.keys.reading import is_animated
+from ...pipeline.plan.stored import StoredChain, free_name, fresh_range
+from ...scene.writer import add_item, assign, on_failure
 from ...settings import OPTIONS
-from ...settings.options import Kind
+from ...settings.options import OptionKind
 from .option_properties import ANIMATED
 
 
@@ -27,11 +27,11 @@ class Renamed:
 
 def add_chain(armature: bpy.types.Object, name: str, values: dict[str, Any]) -> StoredChain:
     """Add a chain with these settings (objects by name) at the end of the armature's list, make it active and return it."""
-    chain = armature.twobone.chains.add()
-    chain.name = name
+    chain = add_item(armature.twobone.chains)
+    assign(chain, "name", name)
     keep_names_apart(armature)
     set_values(chain, values)
-    armature.twobone.active_index = len(armature.twobone.chains) - 1
+    assign(armature.twobone, "active_index", len(armature.twobone.chains) - 1)
     return chain
 
 
@@ -46,6 +46,8 @@ def selected_limb(armature: bpy.types.Object) -> dict[str, Any]:
 
     Raises a `TwoBoneError` if the bones are not a chain.
     """
+    from ...pipeline.plan.completing import fresh_chain
+
     return {**fresh_chain(armature), **fresh_range(bpy.context.scene)}
 
 
@@ -55,10 +57,13 @@ def set_values(chain: StoredChain, values: dict[str, Any]) -> None:
         if option.name == "armature" or option.name not in values:
             continue
         value = values[option.name]
-        if option.kind is Kind.OBJECT:
+        if option.kind is OptionKind.OBJECT:
             value = bpy.data.objects.get(value) if value else None
-        setattr(chain, option.name, value)
+        assign(chain, option.name, value)
     if "limits" in values:
+        present = tuple((limit.minimum, limit.maximum) for limit in chain.limits)
+        find = partial(chain.id_data.path_resolve, chain.path_from_id("limits"))
+        on_failure(lambda: set_limits(find(), present))
         set_limits(chain.limits, values["limits"])
 
 
@@ -70,11 +75,13 @@ def limb_of(chain: StoredChain) -> dict[str, str]:
 def set_limb(chain: StoredChain, limb: Mapping[str, str]) -> None:
     """Set which limb of the character a stored chain is, from `limb_of`."""
     for name, value in limb.items():
-        setattr(chain, name, value)
+        assign(chain, name, value)
 
 
 def keyed_settings(chain: StoredChain) -> set[str]:
     """Return the names of the settings that have F-Curves or drivers, which a bake reads at every frame."""
+    from ...scene.keys.reading import is_animated
+
     return {name for name in ANIMATED if is_animated(chain.id_data, chain.path_from_id(name))}
 
 
@@ -102,7 +109,7 @@ def keep_names_apart(armature: bpy.types.Object) -> list[Renamed]:
         name = free_name(chain.name, taken)
         if name != chain.name:
             renamed.append(Renamed(armature.name, name, chain.name))
-            chain.name = name
+            assign(chain, "name", name)
         taken.add(name)
     return renamed
 

@@ -3,7 +3,7 @@
 import bpy
 from bpy.app.translations import pgettext_rpt
 
-from ...pipeline.plan.completing import StoredChain, active_chain, active_object
+from ...pipeline.plan.stored import StoredChain, active_chain, active_object
 
 GUIDES = ("target", "pole", "plane_object")
 """Properties of a chain that point to objects which the user moves while working on it."""

@@ -87,8 +87,10 @@ def refuse_strips(actions: str, destination: str) -> None:
         )
 
 
-def own_span(own: OwnAction) -> tuple[float, float]:
-    """First and last frame of an action: its frame range where it has one, else its first and last key."""
+def own_span(own: OwnAction | None) -> tuple[float, float] | None:
+    """First and last frame of an action: its frame range where it has one, else its first and last key; `None` without one."""
+    if own is None:
+        return None
     action = own.action
     if action.use_frame_range:
         return float(action.frame_start), float(action.frame_end)

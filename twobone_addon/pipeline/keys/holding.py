@@ -105,17 +105,18 @@ QUATERNION = ".rotation_quaternion"
 def loop_slopes(plan: ChainPlan, curves: Sequence[CurveSamples]) -> tuple[Array, Array] | None:
     """Slopes `(K,)` of the curves, per frame, at the first and the last key of a loop; `None` if there is no loop.
 
-    Automatic treats a range as a loop if its first and last pose match, and either target or chain are set to repeat or the
-    motion leaves the first pose as it arrives at the last. Quaternions may come back with the other sign.
+    Automatic treats a range without cuts as a loop if its first and last pose match, and either target or chain are set to
+    repeat or the motion leaves the first pose as it arrives at the last. Quaternions may come back with the other sign.
     """
-    ends = (int(plan.report_rows[0]), int(plan.report_rows[-1])) == (0, len(plan.frames) - 1)
-    if plan.settings.loop == "OFF" or not ends or len(plan.frames) == 1 or not curves:
+    if plan.settings.loop == "OFF" or len(plan.report_rows) == 1 or not curves:
         return None
-    values = np.stack([curve.values[[0, 1, -2, -1]] for curve in curves], axis=-1)
+    first, last = plan.report_rows[[0, -1]]
+    rows = np.array([first, first + 1, last - 1, last])
+    values = np.stack([curve.values[rows] for curve in curves], axis=-1)
     signs = _signs(curves, values)
     values[2:] *= signs
-    times = plan.frames[[0, 1, -2, -1]]
-    if plan.settings.loop == "AUTO" and not (meets(values) and (plan.repeats or goes_on(times, values))):
+    times = plan.frames[rows]
+    if plan.settings.loop == "AUTO" and (plan.is_cut or not (meets(values) and (plan.repeats or goes_on(times, values)))):
         return None
     slopes = seam_slopes(times, values)
     return slopes, slopes * signs

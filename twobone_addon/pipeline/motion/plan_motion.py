@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from ...core.rig.channels import channel_rotations
 from ...core.rig.inheritance import local_basis
 from ...core.rig.rotations import determinant, nearest_rotation
 from ...errors import ObjectError
+from ...records import replace
 from ...said import Sentence
 from ...scene.sampling.quantities import Quantity, Samples
 from ..plan.chain_plan import ChainPlan
@@ -59,15 +60,20 @@ class AimedMotion(PlanMotion):
 
 def motion_quantities(plan: ChainPlan) -> list[Quantity]:
     """Quantities to sample before solving."""
+    return [*unaimed_quantities(plan), *(plan.aims if plan.settings.target else [])]
+
+
+def unaimed_quantities(plan: ChainPlan) -> list[Quantity]:
+    """The quantities that `plan_motion` reads: all but the target, if that is nothing else as well."""
     optional = [plan.parent, plan.pole_world, plan.plane_world, plan.end_pose, plan.end_channels]
     constrained = [plan.pose(index) for index in plan.constrained] + [plan.pose(index - 1) for index in plan.constrained if index]
     return [
         plan.armature_world,
-        *(plan.aims if plan.settings.target else []),
         *plan.channels,
         *(quantity for quantity in optional if quantity is not None),
         *constrained,
         *plan.animated_settings.values(),
+        *plan.carried_over,
     ]
 
 

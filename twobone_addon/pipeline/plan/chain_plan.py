@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...core.array_types import Array
+from ...core.array_types import Array, KeyFrames, Mask, SampledFrames
 from ...core.rig.bones import RestBone, RestChain
 from ...core.rig.limb_normals import Hinges
 from ...core.rig.posing import scale_carriers
@@ -34,10 +34,10 @@ class ChainPlan:
     settings: BakeSettings
     names: ChainNames
     rest: RestChain
-    frames: Array
-    """`(F,)` all frames that are sampled and solved."""
+    frames: SampledFrames
+    """`(F,)`"""
     report_rows: Array
-    """`(K,)` rows of `frames` that the report is about: those of the full rate, without the moments in between."""
+    """`(K,)` rows of `frames` that get keys unless keys are reduced, and that the report is about."""
     kept_frames: Array
     """Frames that always get a key when keys are reduced, because the target has keys there."""
     reads_scene: bool
@@ -64,11 +64,26 @@ class ChainPlan:
     """The limb relative to which target and pole are followed; `None` if they are followed directly."""
     hinges: Hinges | None = None
     """Hinge axes at `frames`, found with the help of other frames; `None` if no others were sampled."""
+    is_cut: bool = False
+    """Whether several takes follow each other in the range, which is then no loop unless the settings say so."""
+    held: Mask | None = None
+    """`(K,)` keys that hold until the next one, because the motion does; `None` for none, see `stages.with_steps`."""
 
     @property
-    def report_frames(self) -> Array:
-        """`(K,)` frames that the report is about."""
-        return self.frames[self.report_rows]
+    def report_frames(self) -> KeyFrames:
+        """`(K,)` frames of the keys, unless these are reduced, and of the report."""
+        return KeyFrames(self.frames[self.report_rows])
+
+    @property
+    def within(self) -> tuple[float, float]:
+        """First and last frame that gets a key: the range whose keys are replaced. Samples may lie beside it."""
+        first, last = self.frames[self.report_rows[[0, -1]]].tolist()
+        return first, last
+
+    @property
+    def base(self) -> list[Quantity]:
+        """What carries the chain: its armature, and the bone that its first one hangs from."""
+        return [self.armature_world, *([] if self.parent is None else [self.parent])]
 
     @property
     def armature_world(self) -> Quantity:
@@ -140,3 +155,15 @@ class ChainPlan:
     def stretched_paths(self) -> list[str]:
         """Data paths of the scales that an earlier bake stretched, which the next bake takes back."""
         return [scale_path(self.rest.bones[index]) for index in self.stretched_before]
+
+
+def followed_by(settings: BakeSettings) -> list[tuple[str, str, str]]:
+    """Everything the chain follows: role, object name and bone name."""
+    followed = [("Target", settings.target, settings.target_bone)] if settings.target else []
+    if settings.target_root_bone:
+        followed.append(("Target root", settings.target, settings.target_root_bone))
+    if settings.plane == "POLE":
+        followed.append(("Pole", settings.pole, settings.pole_bone))
+    if settings.plane == "OBJECT":
+        followed.append(("Plane object", settings.plane_object, ""))
+    return followed

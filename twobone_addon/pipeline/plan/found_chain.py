@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ...core.rig.bones import RestBone, RestChain
 from ...errors import ChainError
+from ...records import replace
 from ...said import Sentence
 from ...scene.blender_types import Object, Scene
 from ...scene.bones import ChainNames, read_rest_bone

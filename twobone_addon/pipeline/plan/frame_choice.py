@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from ...core.array_types import Array
+from ...core.array_types import Array, KeyFrames, SampledFrames
 from ...core.curves.frames import frame_grid, merge_frames, subframe_grid
 from ...errors import RangeError
 from ...said import Sentence
 from ...scene.blender_types import Object, Scene
+from ...scene.keys.ledger import moving_frames
 from ...scene.keys.reading import key_frames
 from ...scene.lookup import find_object
 from ...settings import BakeSettings
@@ -26,6 +26,9 @@ LAST_FRAME = 1_048_574
 SAMPLES_PER_FRAME = 8
 """Samples per frame of the motion that reduced keys are compared with, so that nothing happens between two of them."""
 
+SAMPLES_OF_ANGLES = 2
+"""Times as many samples where a bone has an axis and an angle: near no rotation its angle turns around like a bouncing ball."""
+
 FEWEST_SAMPLES_PER_FRAME, MANY_SAMPLES = 4, 600_000
 """Least number of samples per frame; ranges with more than `MANY_SAMPLES` samples are thinned to it, to fit into memory."""
 
@@ -37,12 +40,17 @@ SLOPE_STEP = 0.25
 class FrameChoice:
     """The frames of a bake."""
 
-    sampled: Array
-    """`(F,)` frames at which motion is sampled and solved, ascending."""
+    sampled: SampledFrames
+    """`(F,)`"""
     reported: Array
     """`(K,)` rows of the frames of the full rate; they get the keys, unless keys are reduced."""
     kept: Array
     """Sampled frames that keep their keys when keys are reduced: the target's key frames, if the settings ask for that."""
+
+    @property
+    def keyed(self) -> KeyFrames:
+        """`(K,)` frames of the full rate."""
+        return KeyFrames(self.sampled[self.reported])
 
 
 def choose_frames(scene: Scene, settings: BakeSettings, armature: Object, bones: Sequence[str]) -> FrameChoice:
@@ -50,29 +58,30 @@ def choose_frames(scene: Scene, settings: BakeSettings, armature: Object, bones:
     start, end = frame_range(scene, settings)
     _refuse_long(start, end, settings.step)
     if settings.keys == "REDUCE":
-        return _reducible_frames(settings, start, end)
+        has_angles = any(armature.pose.bones[bone].rotation_mode == "AXIS_ANGLE" for bone in bones)
+        return _reducible_frames(settings, start, end, SAMPLES_PER_FRAME * (SAMPLES_OF_ANGLES if has_angles else 1))
     keyed = _keyed_frames(settings, armature, bones, (start, end))
     if settings.interpolation != "BEZIER":
-        return FrameChoice(keyed, np.arange(len(keyed)), np.empty(0))
+        return FrameChoice(SampledFrames(keyed), np.arange(len(keyed)), np.empty(0))
     around = np.clip(np.concatenate([keyed - SLOPE_STEP, keyed + SLOPE_STEP]), start, end)
-    sampled = merge_frames(keyed, around)
+    sampled = SampledFrames(merge_frames(keyed, around))
     return FrameChoice(sampled, np.searchsorted(sampled, keyed), np.empty(0))
 
 
-def _reducible_frames(settings: BakeSettings, start: float, end: float) -> FrameChoice:
+def _reducible_frames(settings: BakeSettings, start: float, end: float, per_frame: int) -> FrameChoice:
     """The frames of a bake whose keys will be reduced, sampled densely between whole frames."""
     whole = frame_grid(start, end, settings.step)
     densest = max(FEWEST_SAMPLES_PER_FRAME, MANY_SAMPLES // len(whole))
-    per_step = max(FEWEST_SAMPLES_PER_FRAME, round(SAMPLES_PER_FRAME * settings.step))
+    per_step = max(FEWEST_SAMPLES_PER_FRAME, round(per_frame * settings.step))
     sampled = subframe_grid(whole, min(per_step, densest))
     if settings.keep_keys not in {"TARGET", "BOTH"}:
-        return FrameChoice(sampled, np.searchsorted(sampled, whole), np.empty(0))
+        return FrameChoice(SampledFrames(sampled), np.searchsorted(sampled, whole), np.empty(0))
     target_keys = _keys_of_target(settings)
     target_keys = target_keys[(target_keys >= start) & (target_keys <= end)]
     sampled = merge_frames(sampled, target_keys)
     place = np.clip(np.searchsorted(sampled, target_keys), 1, len(sampled) - 1)
     kept = np.where(target_keys - sampled[place - 1] < sampled[place] - target_keys, sampled[place - 1], sampled[place])
-    return FrameChoice(sampled, np.searchsorted(sampled, whole), np.unique(kept))
+    return FrameChoice(SampledFrames(sampled), np.searchsorted(sampled, whole), np.unique(kept))
 
 
 def _keyed_frames(settings: BakeSettings, armature: Object, bones: Sequence[str], within: tuple[float, float]) -> Array:
@@ -94,19 +103,6 @@ def _keyed_frames(settings: BakeSettings, armature: Object, bones: Sequence[str]
     return inside
 
 
-def with_custom_range(scene: Scene, given: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Settings by name, with a custom range if only a start or an end is given; the scene's range supplies the other end."""
-    if "frame_range" in given or not {"frame_start", "frame_end"} & given.keys():
-        return given
-    whole = {"frame_start": float(scene.frame_start), "frame_end": float(scene.frame_end)}
-    return {**whole, **given, "frame_range": "CUSTOM"}
-
-
-def fresh_range(scene: Scene) -> dict[str, str | float]:
-    """Range settings of a new chain: automatic, and the scene's range as the initial custom range."""
-    return {"frame_range": "AUTO", "frame_start": float(scene.frame_start), "frame_end": float(scene.frame_end)}
-
-
 def frame_range(scene: Scene, settings: BakeSettings) -> tuple[float, float]:
     """First and last frame of the range of the settings; raises `RangeError` if it cannot be determined."""
     if settings.frame_range == "CUSTOM":
@@ -122,7 +118,7 @@ def frame_range(scene: Scene, settings: BakeSettings) -> tuple[float, float]:
             )
         return start, end
     if settings.frame_range == "TARGET":
-        found = _keys_of_target(settings)
+        found = _motion_of_target(settings)
         if not len(found):
             raise RangeError(
                 'Target "{target}" has no keys of its own to take the range from. Choose another frame range.',
@@ -130,7 +126,7 @@ def frame_range(scene: Scene, settings: BakeSettings) -> tuple[float, float]:
             )
         return float(found[0]), float(found[-1])
     if settings.frame_range == "AUTO" and settings.target:
-        found = _keys_of_target(settings)
+        found = _motion_of_target(settings)
         if len(found) and found[-1] > found[0]:
             return float(found[0]), float(found[-1])
     if settings.frame_range == "PREVIEW" and scene.use_preview_range:
@@ -141,6 +137,11 @@ def frame_range(scene: Scene, settings: BakeSettings) -> tuple[float, float]:
 def _keys_of_target(settings: BakeSettings) -> Array:
     """Frames `(K,)` of the target's own keys; raises `ObjectError` without a target."""
     return key_frames(find_object("Target", settings.target, settings.target_bone), settings.target_bone)
+
+
+def _motion_of_target(settings: BakeSettings) -> Array:
+    """Frames `(K,)` of the target's keys, without those with which a run holds its motion beside a range."""
+    return moving_frames(find_object("Target", settings.target, settings.target_bone), settings.target_bone)
 
 
 def _refuse_long(start: float, end: float, step: float) -> None:

@@ -8,12 +8,12 @@ against the normal of the mirrored chain's plane, the bend changes its sign, and
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ...errors import ChainError
+from ...records import replace
 from ...scene.blender_types import Object
 from ...scene.lookup import objects_by_name, other_side
 from ...settings import LIMB_PLANES, PAIRS, BakeSettings
@@ -34,22 +34,27 @@ def mirrored_settings(armature: Object, settings: BakeSettings, guides: Mapping[
     stay. Raises `ChainError` if the bones have no other side.
     """
     changed: dict[str, Any] = {"pole_angle": -settings.pole_angle}
-    for name in ("upper", "lower", "tip"):
-        own = getattr(settings, name)
-        changed[name] = _other_bone(armature, own) if own else ""
-    for name, bone in (("target", "target_bone"), ("pole", "pole_bone"), ("plane_object", "")):
-        changed[name] = _other_object(getattr(settings, name))
-        if bone and getattr(settings, bone):
-            changed[bone] = _bone_or_same(changed[name], getattr(settings, bone))
-    mirrored = replace(settings, **(changed | dict(guides or {})))
-    return _to_the_other_side(mirrored) if _seen_reversed(armature, settings, mirrored) else mirrored
-
-
-def _to_the_other_side(settings: BakeSettings) -> BakeSettings:
-    """The settings with the chain bent to the other side of its plane."""
-    limits = {low: -getattr(settings, high) for low, high in PAIRS} | {high: -getattr(settings, low) for low, high in PAIRS}
-    each = tuple((-greatest, -least) for least, greatest in settings.limits)
-    return replace(settings, bend=OTHER_SIDE[settings.bend], limits=each, **limits)
+    for role in ("upper", "lower", "tip"):
+        name = getattr(settings, role)
+        changed[role] = _other_bone(armature, name) if name else ""
+    objects = objects_by_name()
+    for role, role_bone in (("target", "target_bone"), ("pole", "pole_bone"), ("plane_object", "")):
+        name = getattr(settings, role)
+        flipped = other_side(name) if name else ""
+        changed[role] = flipped if flipped in objects else name
+        bone, owner = getattr(settings, role_bone, ""), objects.get(changed[role])
+        if bone and owner is not None and owner.pose is not None and other_side(bone) in owner.pose.bones:
+            changed[role_bone] = other_side(bone)
+    changed.update(guides or {})
+    mirrored = replace(settings, **changed)
+    if settings.plane in LIMB_PLANES:
+        return mirrored  # These planes follow the limb and the pole, which are mirrored themselves.
+    normal, other = (normal_at_rest(armature, each, each.upper) for each in (settings, mirrored))
+    if AXIAL_MIRROR * normal @ other >= 0.0:
+        return mirrored
+    limits = {low: -getattr(mirrored, high) for low, high in PAIRS} | {high: -getattr(mirrored, low) for low, high in PAIRS}
+    of_joints = tuple((-greatest, -least) for least, greatest in mirrored.limits)
+    return replace(mirrored, bend=OTHER_SIDE[mirrored.bend], limits=of_joints, **limits)
 
 
 def mirrored_limb(armature: Object, limb: Mapping[str, str]) -> dict[str, str]:
@@ -74,21 +79,3 @@ def _other_bone(armature: Object, name: str) -> str:
             bone=name,
         )
     return flipped
-
-
-def _other_object(name: str) -> str:
-    flipped = other_side(name) if name else ""
-    return flipped if flipped in objects_by_name() else name
-
-
-def _bone_or_same(owner: str, bone: str) -> str:
-    flipped = other_side(bone)
-    found = objects_by_name().get(owner)
-    return flipped if found is not None and found.pose is not None and flipped in found.pose.bones else bone
-
-
-def _seen_reversed(armature: Object, settings: BakeSettings, mirrored: BakeSettings) -> bool:
-    if settings.plane in LIMB_PLANES:
-        return False  # These planes follow the limb and the pole, which are mirrored themselves.
-    own, other = (normal_at_rest(armature, each, each.upper) for each in (settings, mirrored))
-    return bool(AXIAL_MIRROR * own @ other < 0.0)

@@ -13,10 +13,12 @@ from ...core.rig.limb_planes import rest_normal
 from ...core.rig.plane_frames import PlaneSpaces, flat_letters, has_plane, nearest_letters, still_frames, thin_letters
 from ...core.rig.rotations import determinant
 from ...errors import ChainError
+from ...records import replace
 from ...scene.blender_types import Object
+from ...scene.bones import bones_below
 from ...scene.lookup import objects_by_name
 from ...scene.rig.rest_reading import all_places, mesh_extents, turn_limits
-from ...settings import LIMB_PLANES, BakeSettings
+from ...settings import AUTO, AUTOMATIC, LIMB_PLANES, BakeSettings
 from .found_chain import FoundChain, find_chain
 
 
@@ -60,6 +62,21 @@ SHEET = 0.05
 """Largest thickness, relative to the size of the rig, of a flat mesh such as a cut-out's; heads and bodies are thicker."""
 
 
+def decided(settings: BakeSettings, armature: Object | None) -> BakeSettings:
+    """The settings with every `AUTO` of plane, plane space, bend, depth and reference decided by the rig.
+
+    An automatic plane is that of `first_plane`, or of `fitting_letters` if plane space or depth are given, which only matter
+    in letter planes. A named plane decides nothing else: the rest is as in `AUTOMATIC`. Raises a `TwoBoneError` if the
+    plane is automatic and the bones are no chain.
+    """
+    chosen = dict(AUTOMATIC)
+    if settings.plane == AUTO:
+        choose = first_plane if settings.plane_space == settings.depth == AUTO else fitting_letters
+        chosen |= choose(find_chain(settings, armature))
+    undecided: dict[str, Any] = {name: value for name, value in chosen.items() if getattr(settings, name) == AUTO}
+    return replace(settings, **undecided, automatic=settings.automatic | undecided.keys()) if undecided else settings
+
+
 def first_plane(found: FoundChain) -> dict[str, str]:
     """Plane, plane space, bend and reference for a new chain.
 
@@ -90,9 +107,9 @@ def _is_whole_rig(found: FoundChain) -> bool:
     """Whether the rig is more than one limb and its parents: it has another deforming bone, or a mesh."""
     upper = found.armature.data.bones[found.names.upper]
     root = upper.parent_recursive[-1] if upper.parent else upper
-    own = {upper, *upper.parent_recursive, *upper.children_recursive}
+    own = {upper, *upper.parent_recursive, *bones_below(upper)}
     # Controls, which move no mesh, often lie in the limb's own plane.
-    beside = any(bone.use_deform and bone not in own for bone in root.children_recursive)
+    beside = any(bone.use_deform and bone not in own for bone in bones_below(root))
     return beside or bool(mesh_extents(found.armature).any())
 
 

@@ -3,36 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 import numpy as np
 
-from ...core.array_types import Array
+from ...core.array_types import Array, KeyFrames
 from ...core.arrays import path_length
 from ...core.rig.bones import RestBone, RestChain
 from ...core.rig.posing import bone_that_stops_stretch, scale_carriers
 from ...core.rig.rotations import nearest_rotation
-from ...errors import ChainError, DependencyError, SettingError
+from ...errors import ChainError, DependencyError, ObjectError, SettingError
+from ...records import replace
 from ...said import Sentence, Value, note
 from ...scene.blender_types import Object, PoseBone, Scene
 from ...scene.bones import ChainNames, scale_path
 from ...scene.graph.rig_graph import Dependencies, dependencies
-from ...scene.keys.clearing import is_stretched
 from ...scene.keys.guarding import refuse_stretched_time, refuse_unwritable
+from ...scene.keys.ledger import baked_channels, stretched_paths
+from ...scene.keys.older_notes import own_scale
 from ...scene.keys.reading import is_animated, read_keyed, repeats
-from ...scene.keys.replaced import own_scale
-from ...scene.lookup import find_object, is_in_a_scene, object_named, objects_by_name
+from ...scene.lookup import LOST, find_object, is_in_a_scene, object_named, objects_by_name
 from ...scene.rig.constraints import is_acting, is_constrained
 from ...scene.rig.rest_reading import carrier_of
 from ...scene.sampling.evaluate import evaluate
 from ...scene.sampling.quantities import Quantity
 from ...scene.sampling.stepping import at_once
-from ...scene.versions import curve_bag
 from ...settings import BakeSettings
 from ...settings.options import without_effect
-from .chain_plan import ChainPlan, SourceLimb
+from .chain_plan import ChainPlan, SourceLimb, followed_by
 from .found_chain import FoundChain, end_bone_of, find_chain, refuse_unknown
 from .frame_choice import choose_frames
+from .planes_of_rig import decided
+from .stored import ANIMATABLE
 
 AUTOMATIC = 0.0
 """Value of Target Scale that stands for the ratio of both limbs' lengths."""
@@ -60,7 +61,8 @@ def source_limb(
     if turned is not None or scale == AUTOMATIC:  # Only these compare rest poses, which costs an evaluation.
         own_world, source_world = _world_at_first_frame(scene, armature, source)
         if turned is not None:
-            source_rest = nearest_rotation(source_world[:3, :3] @ _rest_rotation(source, settings.target_bone))
+            bone_rest = np.array(source.data.bones[settings.target_bone].matrix_local, dtype=float)[:3, :3]
+            source_rest = nearest_rotation(source_world[:3, :3] @ bone_rest)
             turn = source_rest.T @ nearest_rotation(own_world[:3, :3] @ turned.rest[:3, :3])
         if scale == AUTOMATIC:
             own = float(path_length(rest.rest_joints())) * _mean_scale(own_world)
@@ -97,10 +99,6 @@ def _world_at_first_frame(scene: Scene, *things: Object) -> list[Array]:
     return [values[quantity][0] for quantity in quantities]
 
 
-def _rest_rotation(source: Object, bone: str) -> Array:
-    return np.array(source.data.bones[bone].matrix_local, dtype=float)[:3, :3]
-
-
 def _mean_scale(world: Array) -> float:
     """Mean scale of a world matrix: the cube root of its volume scale."""
     return float(np.cbrt(abs(np.linalg.det(world[:3, :3]))))
@@ -109,9 +107,6 @@ def _mean_scale(world: Array) -> float:
 MOST_CHANNELS = 4
 """Most channels that one property has: those of a quaternion."""
 
-ANIMATABLE = ("influence", "bend")
-"""Settings of a stored chain that are read per frame where they are animated."""
-
 
 def plan_bake(scene: Scene, settings: BakeSettings, active: Object | None) -> ChainPlan:
     """Find and check everything that a bake with these settings needs; raises a `TwoBoneError` if something is missing."""
@@ -119,6 +114,10 @@ def plan_bake(scene: Scene, settings: BakeSettings, active: Object | None) -> Ch
     find_object("Target", settings.target, settings.target_bone)
     plan = _plan(scene, settings, found)
     refuse_unwritable_chain(scene, plan)
+    # A chain's pointer keeps an object in the file after it was deleted.
+    for role, name, bone in followed_by(plan.settings):
+        if not is_in_a_scene(find_object(role, name, bone)):
+            raise ObjectError(LOST, role=Sentence(role), object=name)
     return plan
 
 
@@ -139,12 +138,12 @@ def refuse_unwritable_chain(scene: Scene, plan: ChainPlan, *, is_motion: bool = 
 
 def _plan(scene: Scene, settings: BakeSettings, found: FoundChain) -> ChainPlan:
     armature, names, rest = found.armature, found.names, found.rest
+    settings = decided(settings, armature)
     refuse_unknown(scene, settings)
-    _refuse_broken_stretch(settings, rest)
-    _refuse_other_limits(settings, rest)
+    _refuse_unfit(settings, rest)
     end_bone, end_parent = end_bone_of(found, settings)
     parent = armature.pose.bones[names.upper].parent
-    followed = _followed(settings)
+    followed = followed_by(settings)
     chosen = choose_frames(scene, settings, armature, [bone.name for bone in rest.bones])
     plan = ChainPlan(
         settings=settings,
@@ -156,45 +155,30 @@ def _plan(scene: Scene, settings: BakeSettings, found: FoundChain) -> ChainPlan:
         reads_scene=_reads_scene(armature, followed, names, rest),
         parent=Quantity("POSE", armature.name, parent.name) if parent else None,
         constrained=tuple(i for i, bone in enumerate(rest.bones) if is_constrained(armature.pose.bones[bone.name])),
-        stretched_before=_stretched_before(armature, rest, chosen.sampled),
+        stretched_before=_stretched_before(armature, rest, chosen.keyed),
         end_bone=end_bone,
         end_parent=end_parent,
         keyed={},
         repeats=_repeats(armature, settings, rest),
         animated_settings=_animated_settings(armature, settings),
         source=source_limb(scene, settings, armature, rest, end_bone),
-        notes=(*_notes(armature, rest), *_notes_on_lost(followed), *without_effect(settings, settings.asked).values()),
+        notes=(
+            *_notes(armature, rest),
+            *without_effect(settings, settings.asked).values(),
+            *([note("Loop has no effect: there is a single key.")] if settings.loop == "ON" and len(chosen.keyed) == 1 else []),
+        ),
     )
     return with_keyed(plan, armature, plan.keyed_paths())
 
 
 def with_keyed(plan: ChainPlan, armature: Object, paths: Iterable[str]) -> ChainPlan:
     """The plan with the present keys of the channels at further data paths."""
-    start, end = float(plan.frames[0]), float(plan.frames[-1])
+    paths = list(paths)
+    # Only of Euler angles some channels may stay without keys.
+    baked = baked_channels(armature, {path for path in paths if path.endswith("rotation_euler")})
     channels = ((path, index) for path in paths for index in range(MOST_CHANNELS))
-    found = {(path, index): read_keyed(armature, path, index, start, end) for path, index in channels}
+    found = {channel: read_keyed(armature, *channel, *plan.within, baked=channel in baked) for channel in channels}
     return replace(plan, keyed=plan.keyed | found)
-
-
-def _followed(settings: BakeSettings) -> list[tuple[str, str, str]]:
-    """Everything the chain follows: role, object name and bone name."""
-    followed = [("Target", settings.target, settings.target_bone)] if settings.target else []
-    if settings.target_root_bone:
-        followed.append(("Target root", settings.target, settings.target_root_bone))
-    if settings.plane == "POLE":
-        followed.append(("Pole", settings.pole, settings.pole_bone))
-    if settings.plane == "OBJECT":
-        followed.append(("Plane object", settings.plane_object, ""))
-    return followed
-
-
-def _notes_on_lost(followed: list[tuple[str, str, str]]) -> list[Sentence]:
-    """Notes on followed objects that are in no scene: a stored chain keeps them in the file even after they were deleted."""
-    return [
-        note('{role} "{object}" is not in any scene, but was followed anyway.', role=Sentence(role), object=name)
-        for role, name, bone in followed
-        if not is_in_a_scene(find_object(role, name, bone))
-    ]
 
 
 def _reads_scene(armature: Object, followed: list[tuple[str, str, str]], names: ChainNames, rest: RestChain) -> bool:
@@ -208,7 +192,8 @@ def _reads_scene(armature: Object, followed: list[tuple[str, str, str]], names: 
     return reads_scene
 
 
-def _refuse_broken_stretch(settings: BakeSettings, rest: RestChain) -> None:
+def _refuse_unfit(settings: BakeSettings, rest: RestChain) -> None:
+    """Raise `ChainError` for settings that these bones cannot follow."""
     stops = bone_that_stops_stretch(rest) if settings.reach == "STRETCH" else None
     if stops is not None:
         raise ChainError(
@@ -216,10 +201,7 @@ def _refuse_broken_stretch(settings: BakeSettings, rest: RestChain) -> None:
             "to Full, or choose another reach.",
             bone=stops.name,
         )
-
-
-def _refuse_other_limits(settings: BakeSettings, rest: RestChain) -> None:
-    """Refuse limits for a different number of joints: they were made for other bones."""
+    # Limits for a different number of joints were made for other bones.
     if settings.use_limits and settings.joints == "ALL" and len(settings.limits) not in {0, len(rest.turning)}:
         raise ChainError(
             'The chain from "{upper}" to "{lower}" has {joints} joints, but limits for {limits}. Read the limits again, or '
@@ -231,15 +213,10 @@ def _refuse_other_limits(settings: BakeSettings, rest: RestChain) -> None:
         )
 
 
-def _stretched_before(armature: Object, rest: RestChain, frames: Array) -> dict[int, tuple[float, ...]]:
-    bag = curve_bag(armature)
-    found = {}
-    for index in scale_carriers(rest):
-        path = scale_path(rest.bones[index])
-        fcurve = bag.fcurves.find(path, index=0) if bag else None
-        if fcurve is not None and is_stretched(fcurve, float(frames[0]), float(frames[-1])):
-            found[index] = own_scale(armature, path)
-    return found
+def _stretched_before(armature: Object, rest: RestChain, frames: KeyFrames) -> dict[int, tuple[float, ...]]:
+    scales = {index: scale_path(rest.bones[index]) for index in scale_carriers(rest)}
+    stretched = stretched_paths(armature, scales.values(), float(frames[0]), float(frames[-1]))
+    return {index: own_scale(armature, path) for index, path in scales.items() if path in stretched}
 
 
 def _animated_settings(armature: Object, settings: BakeSettings) -> dict[str, Quantity]:
@@ -332,8 +309,8 @@ def refuse_overlap(plans: Sequence[ChainPlan]) -> None:
 
 def _share_frames(first: ChainPlan, second: ChainPlan) -> bool:
     """Whether two chains share more than the frame at which one range ends and the other begins."""
-    start, end = max(first.frames[0], second.frames[0]), min(first.frames[-1], second.frames[-1])
-    return bool(start < end or first.frames[0] == first.frames[-1] == start == end)
+    start, end = max(first.within[0], second.within[0]), min(first.within[1], second.within[1])
+    return bool(start < end or first.within[0] == first.within[1] == start == end)
 
 
 def _name(plan: ChainPlan) -> str:

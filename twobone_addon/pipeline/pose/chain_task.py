@@ -2,47 +2,46 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from ...core.array_types import Array, Mask
 from ...core.arrays import frame_rows, held_rows, magnitude, path_length
-from ...core.rig.following import TWO, Task
+from ...core.rig.following import TWO, ChainGoal
 from ...core.rig.limb_normals import clear_sides
 from ...core.rig.plane_frames import PlaneSpaces, from_plane, has_plane, in_plane, still_frames
 from ...core.rig.posing import Laying, Reference, joints_of, pose_path
 from ...core.rig.rotations import solve_linear
 from ...core.rows import at_frames
 from ...core.solver import UNSEEN_BEND, ReachOptions, sides_with_hysteresis
+from ...records import replace
 from ...settings import LIMB_PLANES, BakeSettings
 from ..motion.plan_motion import AimedMotion, PlanMotion, points
 from ..plan.chain_plan import ChainPlan
-from .limb_plane import Limb, kept_sides, limb_in_plane, needed_bends, overstretched_sides, posed_joints, seen_bend
+from .limb_plane import Limb, UnaimedLimb, kept_sides, limb_in_plane, needed_bends, overstretched_sides, seen_bend
 
 SINGLE_PRECISION = 1e-6
 """Relative error of positions that Blender evaluates, with a margin of ten; a target out of reach by less is reached."""
 
 
-def chain_task(plan: ChainPlan, motion: AimedMotion, reference: Reference, offset: Array) -> tuple[Task, Mask]:
-    """The task of a plan, and a mask `(F,)` of the frames at which its plane was undefined and taken from another frame.
+def chain_task(unaimed: UnaimedLimb, motion: AimedMotion, offset: Array) -> tuple[ChainGoal, Mask]:
+    """The task of an aimed limb, and a mask `(F,)` of the frames at which its plane was undefined and taken from another frame.
 
     offset : (3,), see `target_offset`
     """
     targets = points(motion.armature_from_world, points(motion.target_world, offset))
-    settings = plan.settings
-    tolerance = _reach_tolerance(reference)
+    plan, reference = unaimed.plan, unaimed.reference
+    settings, tolerance = plan.settings, _reach_tolerance(reference)
     if settings.plane in LIMB_PLANES:
         if settings.reference == "POSE":
             targets = _snapped_to_tips(targets, reference.joints, tolerance)
-        limb = limb_in_plane(plan, motion, targets, reference)
+        limb = limb_in_plane(unaimed, motion, targets)
         frames, held, laying = limb.plane.frames, limb.plane.held, limb.laying
         as_posed = settings.plane == "POSE"
-        bend = _bend_as_posed(plan, motion, limb, targets) if as_posed else _bend(plan, motion, frames, reference)
+        bend = _bend_as_posed(plan, motion, limb, targets) if as_posed else _bend(unaimed, motion, frames)
     else:
         frames, held = _still_plane(plan, motion, targets)
-        laying, bend = Laying(settings.depth == "FLATTEN"), _bend(plan, motion, frames, reference)
-    task = Task(
+        laying, bend = Laying(settings.depth == "FLATTEN"), _bend(unaimed, motion, frames)
+    task = ChainGoal(
         frames=frames,
         targets=targets,
         bend=bend,
@@ -144,12 +143,13 @@ def _still_plane(plan: ChainPlan, motion: PlanMotion, targets: Array) -> tuple[A
     return frames, np.broadcast_to(held, targets.shape[:1])
 
 
-def _bend(plan: ChainPlan, motion: PlanMotion, frames: Array, reference: Reference) -> Array:
+def _bend(unaimed: UnaimedLimb, motion: PlanMotion, frames: Array) -> Array:
     """Side of the bend `(F,)` in the plane, +1 or -1."""
+    plan, reference = unaimed.plan, unaimed.reference
     if motion.bend is not None or plan.settings.bend != "KEEP":
         return _asked_side(plan, motion)
     resting = reference.joints if plan.settings.reference == "REST" else None
-    return kept_sides(frames, posed_joints(plan, motion), resting)
+    return kept_sides(frames, unaimed.joints, resting)
 
 
 def _bend_as_posed(plan: ChainPlan, motion: PlanMotion, limb: Limb, targets: Array) -> Array:
@@ -179,7 +179,7 @@ def _asked_side(plan: ChainPlan, motion: PlanMotion) -> Array:
     return np.full(len(motion.frames), -1.0 if plan.settings.bend == "NEGATIVE" else 1.0)
 
 
-def turned_over(plan: ChainPlan, motion: AimedMotion, task: Task) -> AimedMotion:
+def turned_over(plan: ChainPlan, motion: AimedMotion, task: ChainGoal) -> AimedMotion:
     """The motion with the bend set to the other side at every frame."""
     return replace(motion, bend=-(_asked_side(plan, motion) if plan.settings.plane == "POSE" else task.bend))
 

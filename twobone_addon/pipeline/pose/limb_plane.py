@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -27,6 +28,41 @@ SAME_NORMAL = np.cos(1e-3)
 """Cosine of the largest angle between normals that are equal but for single precision, if a limb is hardly bent."""
 
 
+@dataclass(frozen=True)
+class UnaimedLimb:
+    """A limb before it is aimed at its target; each part is computed once, when it is first needed."""
+
+    plan: ChainPlan
+    motion: PlanMotion
+    reference: Reference
+
+    @cached_property
+    def joints(self) -> Array:
+        """`(F, n + 1, 3)` joints of its pose, armature space; one row if nothing moves."""
+        return self.reference.joints if self.plan.settings.reference == "POSE" else posed_joints(self.plan, self.motion)
+
+    @cached_property
+    def upper(self) -> Array:
+        """Linear map `(F, 3, 3)` of the posed upper bone, without its own scale."""
+        return self.reference.inherited[0] @ self.motion.chain.channels[self.plan.rest.turning[0]].rotation
+
+    @cached_property
+    def bends(self) -> tuple[Array, Hinges | None]:
+        """Normals `(F, 3)` of the planes in which it is bent in its pose, and the hinges they come from; see `limb_normals`."""
+        return limb_normals(self.plan.rest, self.joints, self.upper, self.plan.hinges)
+
+    @cached_property
+    def normal_at_rest(self) -> Array:
+        """Normal `(F, 3)` of its bend at rest, carried along by its parents; one row if nothing moves."""
+        rest = self.plan.rest
+        return carried_normal(rest_normal(rest), self.reference.inherited[0] @ np.linalg.inv(rest.upper.rest[:3, :3]))
+
+    @cached_property
+    def is_straight(self) -> bool:
+        """Whether it is straight at all frames."""
+        return is_straight(self.joints, self.upper)
+
+
 @dataclass(frozen=True, slots=True)
 class Limb:
     """A limb's plane, and the limb before it is brought into that plane."""
@@ -39,7 +75,7 @@ class Limb:
     """`(F, n + 1, 3)` joints of its pose, armature space."""
 
 
-def limb_in_plane(plan: ChainPlan, motion: PlanMotion, targets: Array, reference: Reference) -> Limb:
+def limb_in_plane(unaimed: UnaimedLimb, motion: PlanMotion, targets: Array) -> Limb:
     """The plane at every frame, and how the limb is brought into it, if the plane is one of `settings.LIMB_PLANES`.
 
     targets : (F, 3), armature space
@@ -47,13 +83,10 @@ def limb_in_plane(plan: ChainPlan, motion: PlanMotion, targets: Array, reference
     Starting from the pose of each frame, the limb is rotated as a whole; starting from its rest pose, it is laid flat. In both
     cases the limb's own plane is brought into the plane, with the same sense of rotation.
     """
-    rest, inherited = plan.rest, reference.inherited[0]
-    upper = _upper_bone(plan, motion)
-    joints = reference.joints if plan.settings.reference == "POSE" else posed_joints(plan, motion)
-    posed, hinges = limb_normals(rest, joints, upper, plan.hinges)
-    carried = inherited @ np.linalg.inv(rest.upper.rest[:3, :3])
-    at_rest = np.broadcast_to(carried_normal(rest_normal(rest), carried), targets.shape)
-    bent_at_rest = is_bent(rest.rest_joints())
+    plan, joints = unaimed.plan, unaimed.joints
+    posed, hinges = unaimed.bends
+    at_rest = np.broadcast_to(unaimed.normal_at_rest, targets.shape)
+    bent_at_rest = is_bent(plan.rest.rest_joints())
     plane = _plane(plan, motion, targets, joints[:, 0], posed=posed, at_rest=at_rest if bent_at_rest or not hinges else posed)
     planes = plane.frames[..., 2]
     if plan.settings.plane == "POSE":
@@ -68,7 +101,7 @@ def limb_in_plane(plan: ChainPlan, motion: PlanMotion, targets: Array, reference
     if plan.settings.reference == "POSE":
         return Limb(plane, Laying(flatten=False, own=own), own, joints)
     if not bent_at_rest:
-        at_rest = carried_normal(hinge_axis(upper, normals), inherited)
+        at_rest = carried_normal(hinge_axis(unaimed.upper, normals), unaimed.reference.inherited[0])
     return Limb(plane, Laying(flatten=True, normal=at_rest), own, joints)
 
 
@@ -93,11 +126,6 @@ def hinges_of(plan: ChainPlan, motion: PlanMotion, rows: Indices | None = None, 
     if rows is not None:
         joints, upper = (every_row(values, len(plan.frames))[rows] for values in (joints, upper))
     return limb_hinges(plan.rest, joints, upper)
-
-
-def is_straight_limb(plan: ChainPlan, motion: PlanMotion) -> bool:
-    """Whether the limb is straight at all frames of the motion."""
-    return is_straight(posed_joints(plan, motion), _upper_bone(plan, motion))
 
 
 def _upper_bone(plan: ChainPlan, motion: PlanMotion) -> Array:
@@ -164,8 +192,12 @@ def kept_sides(frames: Array, joints: Array, resting: Array | None) -> Array:
 
     An arc at rest that is flipped joint by joint is not mirrored in between, yet ends up on the other side.
     """
-    many = joints.shape[-2] - 1 > TWO
-    bends = _seen_area(frames, joints) if many and resting is not None and _is_arc(frames, resting) else seen_bend(frames, joints)
+    bends = seen_bend(frames, joints)
+    if resting is not None and joints.shape[-2] - 1 > TWO:
+        at_rest, _ = _bends(link_vectors(frames, resting))
+        # Of an arc opposite bends cancel, as in the signed area between the chain and its chord.
+        if np.abs(at_rest.sum(axis=-1)).sum() >= ALL_TO_ONE_SIDE * np.abs(at_rest).sum():
+            bends = _mean_bend(*_bends(link_vectors(frames, joints)))
     return sides_with_hysteresis(bends, UNSEEN_BEND)
 
 
@@ -201,17 +233,6 @@ def overstretched_sides(sides: Array, bends: Array, needed: Array, clear: Array)
         if needed[rows].max() > max(FAR_MORE * float(np.abs(bends[rows]).max()), LITTLE):
             found[rows] = clear[rows]
     return found
-
-
-def _seen_area(frames: Array, joints: Array) -> Array:
-    """Mean bend `(F,)` in radians in which opposite bends cancel, like the signed area between the chain and its chord."""
-    return _mean_bend(*_bends(link_vectors(frames, joints)))
-
-
-def _is_arc(frames: Array, joints: Array) -> bool:
-    """Whether the bends of joints `(F, n + 1, 3)` all, or nearly all, go to one side."""
-    crosses, _ = _bends(link_vectors(frames, joints))
-    return bool(np.abs(crosses.sum(axis=-1)).sum() >= ALL_TO_ONE_SIDE * np.abs(crosses).sum())
 
 
 def _bends(links: Array) -> tuple[Array, Array]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,14 +13,15 @@ from ...core.arrays import magnitude, path_length
 from ...core.rig.plane_frames import in_plane
 from ...core.rig.posing import rest_reference
 from ...core.solver import Reach, forward
+from ...records import replace
 from ...scene.blender_types import Scene
 from ...settings import BakeSettings
 from ..motion.plan_motion import AimedMotion, followed_motion, motion_quantities, points
 from ..motion.sampling import sample
 from ..plan.planning import ChainPlan, plan_bake
 from .chain_task import turned_over
-from .present import PresentPlan, present_motion
-from .solving import AimedPose, solve_chain_pose
+from .present import PresentPlan, present_inputs, present_limbs, present_motion
+from .solving import AimedPose, aimed_poses, solve_chain_pose
 
 ARC_STEPS = 64
 """Segments of a curve that bounds the reach: so many that no corner is visible at any usual size on screen."""
@@ -145,10 +146,11 @@ def chain_picture(
 ) -> ChainPicture:
     """The chain at the scene's frame, as evaluated by the depsgraph; with its target at `place_world` `(3,)` if given.
 
-    `base` is the pose from before the chain began to follow, see `present_motion`.
+    `base` is the pose from before the chain began to follow, see `present_inputs`.
     """
-    plan, motion = present_motion(present, scene, depsgraph, base, place_world=place_world)
-    return _chain_pictures(plan, motion, solve_chain_pose(plan, motion)).at(0)
+    (limb,) = present_limbs([present_inputs(present, scene, depsgraph, base)], [None])
+    motion = present_motion(limb, place_world)
+    return _chain_pictures(limb.inputs.plan, motion, aimed_poses([limb.unaimed], [motion])[0]).at(0)
 
 
 def path_picture(scene: Scene, settings: BakeSettings) -> PathPicture | None:

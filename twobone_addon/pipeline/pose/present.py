@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ...core.array_types import Array
+from ...core.array_types import Array, SampledFrames
 from ...core.rig.bones import RestBone
 from ...core.rig.channels import LocalRotations, Matrices
 from ...core.rig.limb_normals import Hinges
 from ...core.rig.posing import scale_carriers
+from ...records import replace
 from ...scene.blender_types import Scene
 from ...scene.bones import read_rest_bone, rotation_path
 from ...scene.lookup import object_named, rotation_values
 from ...scene.sampling.evaluate import present_samples
+from ...scene.sampling.quantities import Quantity, Samples
 from ...settings import LIMB_PLANES, BakeSettings
 from ..motion.plan_motion import (
     AimedMotion,
@@ -27,13 +29,14 @@ from ..motion.plan_motion import (
     plan_motion,
     points,
     target_matrices,
+    unaimed_quantities,
 )
 from ..motion.sampling import sample
 from ..plan.planning import ChainPlan, plan_bake, plan_chain, refuse_unwritable_chain
 from .chain_task import target_offset
 from .curve_values import Surroundings, rotation_curves
-from .limb_plane import hinges_of, is_straight_limb
-from .solving import SolvedPose, solve_chain_pose
+from .limb_plane import UnaimedLimb, hinges_of
+from .solving import SolvedPose, aimed_poses, unaimed_limbs
 
 SETTINGS_OF_OFFSET = (
     "armature", "upper", "lower", "tip", "tip_end", "target", "target_bone", "target_offset",
@@ -52,12 +55,12 @@ class PresentPlan:
     """Plan of one frame; its settings do not include the target offset."""
     offset: Array
     """`(3,)`, the tip's goal in the target's space."""
-    look: Look | None = None
+    look: HingeAxes | None = None
     """The limb's hinge axes at other frames; `None` before these are sampled."""
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class HingeAxes:
     """Hinge axes of a limb at the frames of a bake."""
 
     frames: Array
@@ -88,7 +91,7 @@ def present_plan(scene: Scene, settings: BakeSettings, known: PresentPlan | None
     if keeps_offset(settings) and known is not None:
         offset = known.offset
     elif keeps_offset(settings):
-        first = replace(plan, frames=plan.report_frames[:1], report_rows=np.zeros(1, dtype=int))
+        first = replace(plan, frames=SampledFrames(plan.report_frames[:1]), report_rows=np.zeros(1, dtype=int))
         samples = sample(scene, motion_quantities(first), first.frames)
         offset = target_offset(first, followed_motion(first, samples))
     return PresentPlan(settings, _without_offset(plan), offset)
@@ -109,10 +112,10 @@ def has_looked(present: PresentPlan) -> bool:
     return present.look is not None or keeps_offset(present.wanted)
 
 
-def needs_frames_around(present: PresentPlan, motion: PlanMotion) -> bool:
+def needs_frames_around(limb: PresentLimb) -> bool:
     """Whether the limb is straight now, so that other frames have to be sampled to find the plane a bake would give it."""
-    is_own_plane = present.plan.settings.plane in LIMB_PLANES
-    return is_own_plane and present.look is None and is_straight_limb(present.plan, motion)
+    present = limb.inputs.present
+    return present.plan.settings.plane in LIMB_PLANES and present.look is None and limb.unaimed.is_straight
 
 
 def with_frames_around(scene: Scene, present: PresentPlan) -> PresentPlan:
@@ -121,7 +124,7 @@ def with_frames_around(scene: Scene, present: PresentPlan) -> PresentPlan:
     hinges = hinges_of(plan, plan_motion(plan, sample(scene, motion_quantities(plan), plan.frames)))
     # A limb that never moves has one row for all frames.
     known = plan.frames if hinges is None else plan.frames[: len(hinges.axes)]
-    return replace(present, look=Look(known, hinges))
+    return replace(present, look=HingeAxes(known, hinges))
 
 
 def dragging_plan(scene: Scene, settings: BakeSettings) -> PresentPlan:
@@ -135,7 +138,7 @@ def dragging_plan(scene: Scene, settings: BakeSettings) -> PresentPlan:
 
 
 def _without_offset(plan: ChainPlan) -> ChainPlan:
-    return replace(plan, settings=replace(plan.settings, target_offset="NONE"), frames=np.zeros(1))
+    return replace(plan, settings=replace(plan.settings, target_offset="NONE"), frames=SampledFrames(np.zeros(1)))
 
 
 def is_current(present: PresentPlan, settings: BakeSettings) -> bool:
@@ -147,22 +150,50 @@ def is_current(present: PresentPlan, settings: BakeSettings) -> bool:
     )
 
 
-def present_motion(
-    present: PresentPlan,
-    scene: Scene,
-    depsgraph: Any,
-    base: Mapping[str, tuple[float, ...]] | None = None,
-    *,
-    place_world: Array | None = None,
-) -> tuple[ChainPlan, AimedMotion]:
-    """The plan at the scene's frame and its motion there, one row; with its target at `place_world` `(3,)` if given.
+@dataclass(frozen=True, slots=True)
+class PresentInputs:
+    """All that determines the pose of a chain at the present frame, beside the present angles, which only choose a turn."""
 
-    A chain without a target needs `place_world`.
+    present: PresentPlan
+    plan: ChainPlan
+    """The plan at the scene's frame."""
+    samples: Samples
+
+    def are_same(self, other: PresentInputs | None) -> bool:
+        """Whether both give the same pose: nothing that the plan reads differs by a bit."""
+        return self._are_same(other, self.samples.values)
+
+    def differ_in_target_only(self, other: PresentInputs | None) -> bool:
+        """Whether nothing that the limb is made from, before it is aimed, differs by a bit."""
+        return self._are_same(other, unaimed_quantities(self.plan))
+
+    def _are_same(self, other: PresentInputs | None, quantities: Iterable[Quantity]) -> bool:
+        # Bytes are compared in a tenth of the time of such small arrays.
+        return (
+            other is not None
+            and self.present is other.present
+            and self.plan.frames.tobytes() == other.plan.frames.tobytes()
+            and all(self.samples[name].tobytes() == other.samples[name].tobytes() for name in quantities)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PresentLimb:
+    """A limb at the present frame, before it is aimed at its target."""
+
+    inputs: PresentInputs
+    unaimed: UnaimedLimb
+
+
+def present_inputs(
+    present: PresentPlan, scene: Scene, depsgraph: Any, base: Mapping[str, tuple[float, ...]] | None = None
+) -> PresentInputs:
+    """Read what the chain's pose depends on at the scene's frame, as evaluated in the depsgraph.
 
     `base` holds, by bone, rotation (4) and scale (3) to use instead of the present ones: the pose from before the chain began
     to follow, from which influence, a kept bend and stretching start.
     """
-    plan = replace(present.plan, frames=np.array([scene.frame_current_final]))
+    plan = replace(present.plan, frames=SampledFrames(np.array([scene.frame_current_final])))
     if present.look is not None and present.look.hinges is not None:
         plan = replace(plan, hinges=present.look.hinges.at(present.look.frames, plan.frames))
     samples = present_samples(depsgraph, motion_quantities(plan), plan.frames)
@@ -170,17 +201,38 @@ def present_motion(
     for quantity in plan.channels:
         if quantity.bone in known:
             samples.values[quantity][0, 3:] = known[quantity.bone]
-    target = np.array(target_matrices(plan, samples)) if plan.settings.target else np.eye(4)[None]
+    return PresentInputs(present, plan, samples)
+
+
+def present_limbs(inputs: Sequence[PresentInputs], known: Sequence[PresentLimb | None]) -> list[PresentLimb]:
+    """The limbs of these inputs. Of limbs `known` from before, only what differs is computed; mostly that is the target."""
+    pairs = list(zip(inputs, known, strict=True))
+    kept = [limb.unaimed if limb and each.differ_in_target_only(limb.inputs) else None for each, limb in pairs]
+    anew = [each for each, limb in zip(inputs, kept, strict=True) if limb is None]
+    plans = [each.plan for each in anew]
+    made = unaimed_limbs(plans, [plan_motion(each.plan, each.samples) for each in anew])
+    return [PresentLimb(each, limb or next(made)) for each, limb in zip(inputs, kept, strict=True)]
+
+
+def present_motion(limb: PresentLimb, place_world: Array | None = None) -> AimedMotion:
+    """The motion of a limb, one row, towards its target, or towards `place_world` `(3,)`, which one without target needs."""
+    present, plan = limb.inputs.present, limb.inputs.plan
+    target = np.array(target_matrices(plan, limb.inputs.samples)) if plan.settings.target else np.eye(4)[None]
     target[:, :3, 3] = points(target, present.offset) if place_world is None else place_world
-    return plan, aimed(plan_motion(plan, samples), target)
+    return aimed(limb.unaimed.motion, target)
 
 
-def present_channels(plan: ChainPlan, motion: AimedMotion) -> list[ChannelValue]:
-    """Values of the bones' channels for the pose that a bake would give the chain.
+def present_channels(limbs: Sequence[PresentLimb], motions: Sequence[AimedMotion]) -> list[list[ChannelValue]]:
+    """For each limb, the values of its bones' channels for the pose that a bake would give it; all are posed together.
 
     Rotations continue the present ones: of all angles that give the same pose, the nearest are chosen.
     """
-    solved = solve_chain_pose(plan, motion)
+    poses = aimed_poses([limb.unaimed for limb in limbs], motions)
+    parts = zip(limbs, motions, poses, strict=True)
+    return [_channels(limb.inputs.plan, motion, pose) for limb, motion, pose in parts]
+
+
+def _channels(plan: ChainPlan, motion: PlanMotion, solved: SolvedPose) -> list[ChannelValue]:
     armature = object_named(plan.names.armature)
     bones = [plan.rest.bones[index] for index in plan.rest.turning]
     turned: list[tuple[RestBone, LocalRotations]] = list(zip(bones, solved.turned.rotations, strict=True))

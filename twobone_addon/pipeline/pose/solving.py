@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -11,17 +11,19 @@ from ...core.array_types import Array, Indices, Mask
 from ...core.arrays import frame_rows
 from ...core.rig.bones import RestBone
 from ...core.rig.channels import LocalRotations, Matrices, OneOfSeveral
-from ...core.rig.following import ChainPose, Following, Task, references
+from ...core.rig.following import ChainGoal, ChainPose, FollowingChain, references
 from ...core.rig.inheritance import parent_transform
 from ...core.rig.inverse import follow_together
-from ...core.rig.posing import Reference, Turned, pose_with_rotations, scale_carriers, stretched
+from ...core.rig.posing import TurnedChain, pose_with_rotations, scale_carriers, stretched
 from ...core.rig.rotations import from_quaternion, nearest_rotation, slerp, to_quaternion
 from ...core.rows import at_frames, in_parts, part_of
+from ...records import replace
 from ...scene.bones import rotation_path, scale_path
 from ..motion.plan_motion import AimedMotion, PlanMotion
 from ..plan.chain_plan import ChainPlan
 from .chain_task import chain_task, target_offset
 from .curve_values import Surroundings, rotation_curves
+from .limb_plane import UnaimedLimb
 
 REPEATED = 5e-7
 """Largest difference of a bone's channels (radians or quaternion components) from what this bake would write at which the
@@ -36,7 +38,7 @@ class SolvedPose:
     """`(K, 3, 3)` plane frames at the report frames, or `(1, 3, 3)`, armature space."""
     on_targets: ChainPose
     """The chain posed with full influence."""
-    turned: Turned
+    turned: TurnedChain
     """The chain as it is keyed: `on_targets` blended with the present pose by influence."""
     ratio: Array
     """`(F,)` scale of the links, blended likewise."""
@@ -52,7 +54,7 @@ class SolvedPose:
 class AimedPose(SolvedPose):
     """A solved pose with the task it solves, which is not needed once there are curves."""
 
-    task: Task
+    task: ChainGoal
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +93,20 @@ def solve_chain_pose(plan: ChainPlan, motion: AimedMotion) -> AimedPose:
 
 def solve_chain_poses(plans: Sequence[ChainPlan], motions: Sequence[AimedMotion]) -> list[AimedPose]:
     """Pose the chains of several plans on their targets, together."""
+    return aimed_poses(unaimed_limbs(plans, motions), motions)
+
+
+def unaimed_limbs(plans: Sequence[ChainPlan], motions: Sequence[PlanMotion]) -> Iterator[UnaimedLimb]:
+    """The limbs of several plans before they are aimed. What is computed of one is freed with it."""
     at_rest = [plan.settings.reference == "REST" for plan in plans]
     starts = references([plan.rest for plan in plans], [motion.chain for motion in motions], at_rest)
-    problems = [_problem(*each) for each in zip(plans, motions, starts, strict=True)]
-    posed = follow_together([each.following for each in problems])
+    return map(UnaimedLimb, plans, motions, starts)
+
+
+def aimed_poses(limbs: Iterable[UnaimedLimb], motions: Sequence[AimedMotion]) -> list[AimedPose]:
+    """Pose limbs on their targets, together; the motions are those of the limbs, with targets."""
+    problems = [_problem(limb, motion) for limb, motion in zip(limbs, motions, strict=True)]
+    plans, posed = [problem.plan for problem in problems], follow_together([problem.following for problem in problems])
     return [_solved(*each) for each in zip(plans, motions, problems, posed, strict=True)]
 
 
@@ -117,15 +129,16 @@ def curves_of_poses(plans: Sequence[ChainPlan], motions: Sequence[PlanMotion], p
 class _Problem:
     """One chain with its task, ready to be solved."""
 
-    following: Following
+    plan: ChainPlan
+    following: FollowingChain
     plane_held: Mask
     target_offset: Array
 
 
-def _problem(plan: ChainPlan, motion: AimedMotion, reference: Reference) -> _Problem:
-    offset = target_offset(plan, motion)
-    task, held = chain_task(plan, motion, reference, offset)
-    return _Problem(Following(plan.rest, motion.chain, reference, task), held, offset)
+def _problem(limb: UnaimedLimb, motion: AimedMotion) -> _Problem:
+    offset = target_offset(limb.plan, motion)
+    task, held = chain_task(limb, motion, offset)
+    return _Problem(limb.plan, FollowingChain(limb.plan.rest, motion.chain, limb.reference, task), held, offset)
 
 
 def _solved(plan: ChainPlan, motion: AimedMotion, problem: _Problem, on_targets: ChainPose) -> AimedPose:
@@ -170,7 +183,7 @@ def without_turns(pose: SolvedPose) -> SolvedPose:
     return replace(without_task(pose), on_targets=replace(pose.on_targets, turned=bare), turned=bare, end_rotation=None)
 
 
-def _blended(plan: ChainPlan, motion: PlanMotion, on_targets: ChainPose) -> tuple[Turned, Array]:
+def _blended(plan: ChainPlan, motion: PlanMotion, on_targets: ChainPose) -> tuple[TurnedChain, Array]:
     """The solved pose and scale, blended with the present ones by influence: each joint turns the shortest way."""
     if np.all(motion.influence >= 1.0):
         return on_targets.turned, on_targets.ratio
@@ -183,7 +196,7 @@ def _blended(plan: ChainPlan, motion: PlanMotion, on_targets: ChainPose) -> tupl
     return pose_with_rotations(plan.rest, scaled, rotations), ratio
 
 
-def _end_rotation(plan: ChainPlan, motion: AimedMotion, turned: Turned) -> Array | None:
+def _end_rotation(plan: ChainPlan, motion: AimedMotion, turned: TurnedChain) -> Array | None:
     """Local rotation `(F, 3, 3)` for the end bone's orientation in the armature; `None` if it is not rotated."""
     end = plan.end_bone
     if end is None or motion.end_pose is None:

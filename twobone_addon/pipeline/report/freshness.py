@@ -2,36 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Sequence
+from dataclasses import asdict
 
-from ...scene.blender_types import Object, Scene
-from ...scene.bones import ChainNames
+from ...records import replace
+from ...scene.blender_types import Scene
 from ...scene.graph.motion_digests import KnownMotion, motion_digest, text_digest
 from ...scene.keys.reading import is_animated
 from ...scene.lookup import find_armature
 from ...scene.rig.chain_finding import bones_of
-from ...settings import BakeSettings
+from ...settings import ORIGINS, BakeSettings
 from ..plan.found_chain import chain_names
 from ..plan.frame_choice import frame_range
-from ..plan.planning import ANIMATABLE, ChainPlan
+from ..plan.planning import ChainPlan
+from ..plan.stored import ANIMATABLE
 from .reports import Fingerprint
 
-WITHOUT_A_SAY = {"asked", "stored", "verify", "evaluation"}
+WITHOUT_A_SAY = ORIGINS | {"stored", "verify", "evaluation"}
 """Fields of the settings that do not change what is baked."""
 
 
 def fingerprints_of(scene: Scene, plans: Sequence[ChainPlan]) -> list[Fingerprint | None]:
     """The fingerprints of chains that have just been baked; `None` where no stored chain keeps the report."""
-    known = KnownMotion()
-    return [_fingerprint_of(scene, plan, known) for plan in plans]
-
-
-def _fingerprint_of(scene: Scene, plan: ChainPlan, known: KnownMotion) -> Fingerprint | None:
-    if not find_armature(plan.names.armature, None).twobone.chains:
-        return None
-    settings = replace(plan.settings, armature=plan.names.armature, upper=plan.names.upper, lower=plan.names.lower)
-    return Fingerprint(settings_digest(scene, settings), chain_digest(settings, known))
+    known, found = KnownMotion(), list[Fingerprint | None]()
+    for plan in plans:
+        names, is_kept = plan.names, bool(find_armature(plan.names.armature, None).twobone.chains)
+        settings = replace(plan.settings, armature=names.armature, upper=names.upper, lower=names.lower)
+        found.append(Fingerprint(settings_digest(scene, settings), chain_digest(settings, known)) if is_kept else None)
+    return found
 
 
 def fingerprint(scene: Scene, settings: BakeSettings) -> Fingerprint:
@@ -50,7 +48,11 @@ def chain_digest(settings: BakeSettings, known: KnownMotion | None = None) -> st
     """Digest of the animation, see `Fingerprint`; several chains may share the cache `known`."""
     armature = find_armature(settings.armature, None)
     own = [(armature, path) for path, _ in _keyed_settings(settings)]
-    return motion_digest(_moving(armature, chain_names(armature, settings), settings), own, known)
+    # Objects and bones whose motion decides whether the tip is on its target.
+    moving = [(armature.name, bone.name) for bone in bones_of(armature, chain_names(armature, settings))]
+    followed = ((settings.target, settings.target_bone), (settings.pole, settings.pole_bone), (settings.plane_object, ""))
+    moving += [(name, bone) for name, bone in followed if name]
+    return motion_digest(moving, own, known)
 
 
 def _keyed_settings(settings: BakeSettings) -> list[tuple[str, str]]:
@@ -59,10 +61,3 @@ def _keyed_settings(settings: BakeSettings) -> list[tuple[str, str]]:
     chain = armature.twobone.chains.get(settings.stored) if settings.stored else None
     paths = [(chain.path_from_id(name), name) for name in ANIMATABLE] if chain is not None else []
     return [(path, name) for path, name in paths if is_animated(armature, path)]
-
-
-def _moving(armature: Object, names: ChainNames, settings: BakeSettings) -> Iterator[tuple[str, str]]:
-    """Objects and bones whose motion decides whether the tip is on its target."""
-    yield from ((armature.name, bone.name) for bone in bones_of(armature, names))
-    followed = ((settings.target, settings.target_bone), (settings.pole, settings.pole_bone), (settings.plane_object, ""))
-    yield from ((name, bone) for name, bone in followed if name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,10 +12,11 @@ from ...core.array_types import Array, Codes, Mask
 from ...core.arrays import frame_rows
 from ...core.curves.frames import ranges
 from ...core.solver import Reach
+from ...records import replace
 from ...said import Sentence, note
 from ...scene.blender_types import Object
 from ...scene.bones import ChainNames
-from ...scene.keys.writing import ChannelKeys
+from ...scene.keys.tables import ChannelKeys
 from ...scene.lookup import object_named, playing_action
 from ...scene.rig.rest_reading import starts_at_tail
 from ...scene.rig.rigify_reading import is_rigify
@@ -23,7 +24,7 @@ from ...settings import BakeSettings
 from ..keys.reducing import NO_DRIFT, KeyDrift
 from ..pose.solving import SolvedChain
 from .between import WIDEST
-from .proof import Measured
+from .measured import Measured
 from .reports import ChainReport, Visible, statement
 from .twist import SEEN_TWIST, Twist, largest_twists
 from .units import Units
@@ -41,13 +42,9 @@ LETTER_PLANES = {"XY", "XZ", "YZ", "OBJECT"}
 def verdict(chain: SolvedChain, measured: Measured | None, units: Units, part: str) -> list[Sentence]:
     """Statements on a chain; `part` is the name of its tip for people."""
     reach = chain.pose.on_targets.reach[chain.plan.report_rows]
-    if measured is None:
-        return _unmeasured(chain.plan.report_frames, reach, part)
-    return _Verdict(chain, measured, units, reach).statements(part)
-
-
-def _unmeasured(frames: Array, reach: Codes, part: str) -> list[Sentence]:
-    outside = (reach == Reach.TOO_FAR) | (reach == Reach.TOO_NEAR)
+    if measured is not None:
+        return _Verdict(chain, measured, units, reach).statements(part)
+    frames, outside = chain.plan.report_frames, (reach == Reach.TOO_FAR) | (reach == Reach.TOO_NEAR)
     said = [statement("IN_REACH", {"part": part, "count": int(np.count_nonzero(~outside)), "frames": len(frames)})]
     if outside.any():
         count = {"count": int(np.count_nonzero(outside))}
@@ -144,6 +141,9 @@ class _Verdict:
         return [statement("BETWEEN", values, between.stretches(least))]
 
 
+MOST_FLIPS = 4
+"""Number of ranges of frames that a sentence names."""
+
 RIGIFY_AFFIXES = re.compile(r"^(?:ORG|MCH|DEF)-|_fk(?=\.|$)")
 """Prefixes and suffix that Rigify adds to a bone's original name."""
 
@@ -172,7 +172,21 @@ def chain_report(
         return report
     names = chain.plan.names
     part = part_name(object_named(names.armature), names)
-    return replace(report, statements=verdict(chain, measured, units, part))
+    return replace(report, statements=[*verdict(chain, measured, units, part), *_flips(chain, twist)])
+
+
+def _flips(chain: SolvedChain, twist: Twist) -> list[Sentence]:
+    """A statement on frames at which a joint bends to its other side, where nobody has chosen a side.
+
+    Chosen is a side that is named, stored, flipped or keyed; not one by default, nor Keep, which asks for the pose's own.
+    """
+    plan = chain.plan
+    is_chosen = plan.settings.bend != "KEEP" and "bend" not in plan.settings.automatic
+    if not twist.flips or is_chosen or "bend" in plan.animated_settings:
+        return []
+    frames = ", ".join(f"{first:g}" if first == last else f"{first:g}-{last:g}" for first, last in twist.flips[:MOST_FLIPS])
+    more = "" if len(twist.flips) <= MOST_FLIPS else " ..."
+    return [statement("FLIPPED", {"bone": twist.flipped, "frames": f"{frames}{more}"}, twist.flips)]
 
 
 def _of_solved(chain: SolvedChain, keys: Sequence[ChannelKeys], drift: KeyDrift, twist: Twist) -> ChainReport:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
-from typing import Any, ClassVar, TypeAlias
+from dataclasses import asdict, dataclass, field
+from typing import Any, ClassVar
 
 from ...said import INFO, WARN, Sentence, Translate, Value, as_json, in_english, joined
 
@@ -64,22 +64,38 @@ class Refused:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WholeReport:
-    """A report on a whole run instead of chain by chain: its own fields, a summary, and notes."""
+class Report:
+    """The report of a run, or of one action of it: the fields of its task are the keys of its JSON, beside those below."""
 
-    KIND: ClassVar[str]
+    SAYS_NOTES: ClassVar[bool] = True
+    """Whether the status bar shows the notes after the summary."""
+    UNTOLD: ClassVar[frozenset[str]] = frozenset()
+    """Fields that are not in the JSON."""
 
+    kind: str = ""
+    """Name of the task; set by the runner."""
     notes: list[Sentence] = field(default_factory=list)
     """Sentences a person should read."""
+    seconds: dict[str, float] = field(default_factory=dict)
+    """Per stage: read, sample, solve, write, verify."""
+    evaluation: str | dict[str, str] = ""
+    """How motion was sampled; empty if it was not."""
+    refused: list[Refused] = field(default_factory=list)
+    """The actions that failed, if there were several."""
 
     @property
     def summary(self) -> Sentence:
         """One line for people."""
         raise NotImplementedError
 
+    @property
+    def says(self) -> Sentence:
+        """The summary, and the notes if it says them."""
+        return joined([self.summary, *(self.notes if self.SAYS_NOTES else ())])
+
     def sentence(self, translate: Translate = in_english) -> str:
-        """The summary and the notes, for the status bar."""
-        return joined([self.summary, *self.notes]).text(translate)
+        """What it says, as text for the status bar."""
+        return self.says.text(translate)
 
     @property
     def is_as_asked(self) -> bool:
@@ -91,9 +107,27 @@ class WholeReport:
         """Whether anything was done."""
         return True
 
+    @property
+    def rank(self) -> float:
+        """Place among the reports of several actions: the highest is listed first."""
+        return 0.0
+
+    def lines(self) -> list[str]:
+        """What the command line prints."""
+        return [self.summary.text(), *(f"  {said.text()}" for said in self.notes)]
+
+    def details(self) -> list[str]:
+        """What the command line prints besides with `--verbose`."""
+        return []
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as a dictionary for JSON."""
+        told = {name: value for name, value in asdict(self, dict_factory=as_json).items() if name not in self.UNTOLD}
+        return headed(self.kind, {**told, "sentence": self.summary.text()})
+
     def to_json(self) -> str:
         """The report as one JSON object."""
-        return json.dumps(headed(self.KIND, {**asdict(self, dict_factory=as_json), "sentence": self.summary.text()}))
+        return json.dumps(self.to_dict())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,66 +195,41 @@ class ChainReport:
     statements: list[Sentence] = field(default_factory=list)
     """The sentence in pieces: `kind` of each, its `values` and the `ranges` of frames."""
 
-    def sentence(self, translate: Translate = in_english) -> str:
-        """One line for the status bar and the panel."""
+    BAKED: ClassVar[str] = "{chains} chains baked, {keys} keys"
+    """Template of the line on several chains."""
+
+    @property
+    def says(self) -> Sentence:
+        """One line for people."""
+        values: dict[str, Value] = {"keys": self.keys, "curves": self.channels}
         if self.statements:
-            keys = translate("{keys} keys on {curves} curves").format(keys=self.keys, curves=self.channels)
-            return f"{joined(self.statements, '; ').text(translate)}; {keys}"
-        keys = translate("{upper} to {lower}: {keys} keys on {curves} curves")
-        return keys.format(upper=self.upper, lower=self.lower, keys=self.keys, curves=self.channels)
+            return joined([*self.statements, Sentence("{keys} keys on {curves} curves", values)], "; ")
+        return Sentence(
+            "{upper} to {lower}: {keys} keys on {curves} curves", {"upper": self.upper, "lower": self.lower, **values}
+        )
 
     @property
     def is_on_target(self) -> bool:
         """Whether nothing needs a person's attention."""
         return all(statement.level == INFO for statement in self.statements)
 
-    def to_dict(self) -> dict[str, object]:
-        """The report as a dictionary for JSON; `sentence` is the text of `statements` in English."""
-        return {**asdict(self, dict_factory=as_json), "sentence": self.sentence()}
-
-
-@dataclass(frozen=True, slots=True)
-class FurtherReport:
-    """A chain's report with the additional fields of one task."""
-
-    KIND: ClassVar[str] = "bake"
-    """Kind of the report that it is part of."""
-
-    IS_OF_TARGET: ClassVar[bool] = False
-    """Whether the keys are on the chain's target instead of on the chain."""
-
-    chain: ChainReport
-
     @property
     def at_worst(self) -> tuple[float, Sentence]:
         """A distance, and the sentence on several chains, all on target, if this chain's distance is the largest."""
         return 0.0, ON_TARGET
 
-    def to_dict(self) -> dict[str, object]:
-        """All fields in one dictionary for JSON."""
-        own = {entry.name: getattr(self, entry.name) for entry in fields(self) if entry.name != "chain"}
-        return {**asdict(self.chain, dict_factory=as_json), **own, "sentence": self.sentence()}
-
-    def sentence(self, translate: Translate = in_english) -> str:
-        """One line for people."""
-        return self.chain.sentence(translate)
+    def to_dict(self) -> dict[str, Any]:
+        """The report as a dictionary for JSON; `sentence` is the text of `statements` in English."""
+        return {**asdict(self, dict_factory=as_json), "sentence": self.says.text()}
 
 
-ReportEntry: TypeAlias = ChainReport | FurtherReport
-
-
-@dataclass(frozen=True, slots=True)
-class BakeReport:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BakeReport(Report):
     """The report of a bake of one or more chains."""
 
-    entries: Sequence[ReportEntry]
-    """One for each chain."""
-    seconds: dict[str, float]
-    """Per stage: read, sample, solve, write, verify."""
-    evaluation: str | dict[str, str]
-    """How motion was sampled: `PROBES` in a temporary scene, or `SCENE`, the user's own."""
-    refused: Sequence[Refused] = ()
-    """What failed, if there were several actions."""
+    SAYS_NOTES: ClassVar[bool] = False
+
+    chains: Sequence[ChainReport]
     skipped: Sequence[str] = ()
     """Names of chosen stored chains that have never had a target."""
     remarks: Sequence[Sentence] = ()
@@ -228,35 +237,33 @@ class BakeReport:
 
     @property
     def is_as_asked(self) -> bool:
-        """Whether nothing needs a person's attention."""
+        """Whether all tips are where they ought to be, and nothing failed or needs a remark."""
         return not (self.remarks or self.refused) and all(chain.is_on_target for chain in self.chains)
 
-    @property
-    def kind(self) -> str:
-        """Name of the task."""
-        first = self.entries[0] if self.entries else None
-        return first.KIND if isinstance(first, FurtherReport) else "bake"
+    def lines(self) -> list[str]:
+        """What the command line prints: the sentence, then the notes of each chain."""
+        names = [f"{chain.upper} to {chain.lower}: " if len(self.chains) > 1 else "" for chain in self.chains]
+        notes = [(name, said) for name, chain in zip(names, self.chains, strict=True) for said in chain.notes]
+        return [self.sentence(), *(f"  {name}{said.text()}" for name, said in notes)]
 
-    @property
-    def chains(self) -> list[ChainReport]:
-        """The plain report of every chain, without the fields of single tasks."""
-        return [entry.chain if isinstance(entry, FurtherReport) else entry for entry in self.entries]
+    def details(self) -> list[str]:
+        """What the command line prints besides with `--verbose`: each of several chains."""
+        return [f"  {chain.armature}: {chain.says.text()}" for chain in self.chains if len(self.chains) > 1]
 
-    def to_json(self) -> str:
-        """The report as one JSON object.
+    def to_dict(self) -> dict[str, Any]:
+        """The report as a dictionary for JSON.
 
         `chains` holds one object per chain, each complete in itself. Beside it stand the same keys for the whole
         bake: the values of a single chain, or the sums of counts and the largest of distances over several.
         """
         shared = {"seconds": self.seconds, "evaluation": self.evaluation}
-        chains = [{**entry.to_dict(), **shared} for entry in self.entries]
+        chains = [{**chain.to_dict(), **shared} for chain in self.chains]
         whole = chains[0] if len(chains) == 1 else {**self._totals(), **shared}
         refused, skipped = [asdict(each, dict_factory=as_json) for each in self.refused], list(self.skipped)
-        whole = {**whole, "chains": chains, "refused": refused, "skipped": skipped, "sentence": self.sentence()}
-        return json.dumps(headed(self.kind, whole))
+        return headed(self.kind, {**whole, "chains": chains, "refused": refused, "skipped": skipped, "sentence": self.sentence()})
 
-    def _totals(self) -> dict[str, object]:
-        totals: dict[str, object] = {name: sum(getattr(chain, name) for chain in self.chains) for name in COUNTS}
+    def _totals(self) -> dict[str, Any]:
+        totals: dict[str, Any] = {name: sum(getattr(chain, name) for chain in self.chains) for name in COUNTS}
         for name in WORST:
             known = [getattr(chain, name) for chain in self.chains if getattr(chain, name) is not None]
             totals[name] = max(known, default=None)
@@ -264,53 +271,50 @@ class BakeReport:
         frames = sum(count for _, count in weighed)
         totals["mean_error"] = sum(mean * count for mean, count in weighed) / frames if frames else None
         notes = dict.fromkeys(said.text() for chain in self.chains for said in chain.notes)
-        return {**totals, "notes": list(notes), "sentence": self.sentence()}
+        return {**totals, "notes": list(notes)}
 
-    def sentence(self, translate: Translate = in_english) -> str:
-        """One line for people."""
-        remarks = [remark.text(translate) for remark in self.remarks]
-        return "; ".join([self._baked(translate), *remarks, *self._refused(translate), *self._left_out(translate)])
+    @property
+    def summary(self) -> Sentence:
+        """What was baked and what is off, the remarks, what failed and what was left out."""
+        parts = [*self._baked(), *self.remarks]
+        failed = list(dict.fromkeys(each.action for each in self.refused))
+        if failed:
+            named = [Sentence("{action}", {"action": name}) for name in failed[:MOST_SAID]]
+            named += [Sentence("{count} more", {"count": len(failed) - MOST_SAID})] if len(failed) > MOST_SAID else []
+            parts.append(Sentence("some limbs failed in {actions}", {"actions": joined(named, ", ")}))
+        if len(self.skipped) == 1:
+            parts.append(Sentence("{chain} has no target and was skipped", {"chain": self.skipped[0]}))
+        elif self.skipped:
+            parts.append(Sentence("{chains} have no target and were skipped", {"chains": ", ".join(self.skipped)}))
+        return joined(parts, "; ")
 
-    def _baked(self, translate: Translate) -> str:
+    def _baked(self) -> list[Sentence]:
         if len(self.chains) == 1:
-            return self.entries[0].sentence(translate)
-        keys = sum(chain.keys for chain in self.chains)
+            return [self.chains[0].says]
         actions = {(chain.armature, chain.action) for chain in self.chains}
         in_several = len(actions) > len({armature for armature, _ in actions})
         count = _limb_count(self.chains) if in_several else len(self.chains)
-        done = translate("{chains} chains baked, {keys} keys")
+        done = self.chains[0].BAKED if self.chains else ChainReport.BAKED
         if in_several and count == 1:
-            done = translate("1 chain in {actions} actions baked, {keys} keys")
+            done = "1 chain in {actions} actions baked, {keys} keys"
         elif in_several:
-            done = translate("{chains} chains in {actions} actions baked, {keys} keys")
-        elif all(isinstance(entry, FurtherReport) and entry.IS_OF_TARGET for entry in self.entries):
-            done = translate("{keys} keys on the targets of {chains} chains")
-        parts = [done.format(chains=count, actions=len(actions), keys=keys)]
+            done = "{chains} chains in {actions} actions baked, {keys} keys"
+        keys = sum(chain.keys for chain in self.chains)
+        parts = [Sentence(done, {"chains": count, "actions": len(actions), "keys": keys})]
         missed = [chain for chain in self.chains if not chain.is_on_target]
         if missed:
-            count = _limb_count(missed) if in_several else len(missed)
-            parts.append(translate("{chains} off target at some frames").format(chains=count))
-            said = [(f"{chain.action}: " if in_several else "", chain.sentence(translate)) for chain in missed[:MOST_SAID]]
-            parts += [name + sentence for name, sentence in said]
+            # Whoever is on target at all frames may need a look for another reason.
+            off = [chain for chain in missed if not any(each.kind in ON_TARGET_THROUGHOUT for each in chain.statements)]
+            others = [chain for chain in missed if chain not in off]
+            for chains, text in ((off, "{chains} off target at some frames"), (others, "{chains} to look at")):
+                if chains:
+                    parts.append(Sentence(text, {"chains": _limb_count(chains) if in_several else len(chains)}))
+            for chain in missed[:MOST_SAID]:
+                named = Sentence("{action}: {sentence}", {"action": chain.action, "sentence": chain.says})
+                parts.append(named if in_several else chain.says)
         elif any(chain.statements for chain in self.chains):
-            ranked = [entry.at_worst for entry in self.entries if isinstance(entry, FurtherReport)] or [(0.0, ON_TARGET)]
-            _, sentence = max(ranked, key=lambda each: each[0])
-            parts.append(sentence.text(translate))
-        return "; ".join(parts)
-
-    def _refused(self, translate: Translate) -> list[str]:
-        """A part of the line on the actions in which something failed."""
-        names = list(dict.fromkeys(each.action for each in self.refused))
-        more = [translate("{count} more").format(count=len(names) - MOST_SAID)] if len(names) > MOST_SAID else []
-        said = ", ".join([*names[:MOST_SAID], *more])
-        return [translate("some limbs failed in {actions}").format(actions=said)] if names else []
-
-    def _left_out(self, translate: Translate) -> list[str]:
-        if not self.skipped:
-            return []
-        if len(self.skipped) == 1:
-            return [translate("{chain} has no target and was skipped").format(chain=self.skipped[0])]
-        return [translate("{chains} have no target and were skipped").format(chains=", ".join(self.skipped))]
+            parts.append(max((chain.at_worst for chain in self.chains), key=lambda pair: pair[0])[1])
+        return parts
 
 
 def _limb_count(chains: Sequence[ChainReport]) -> int:
@@ -333,10 +337,12 @@ STATEMENTS = {
     "INFLUENCE": "{count} with an influence below 1, up to {distance} at frame {frame}",
     "NOWHERE": "{count} without a target position",
     "OTHERWISE": "{count} off although in reach, up to {distance} at frame {frame}: something else moves the bones",
-    "AS_ON_IK": "{upper} to {lower} move as on IK (within {distance})",
+    "AS_ON_IK": "{upper} to {lower} move as on IK (within {distance} at frames)",
     "MOVED": "{part} moved by up to {distance} at frame {frame}: something else moves the bones",
+    "MOVED_IN_STRIP": "{part} moves by up to {distance} between keys, at frame {frame} of the action, where a strip plays it",
     "OFF": "{count} off although in reach, up to {distance} at frame {frame}",
     "OVERRIDDEN": "{count} off although in reach, up to {distance} at frame {frame}: use Switch to FK",
+    "FLIPPED": "{bone} bends to the other side than before at frames {frames}",
     "BETWEEN": "{distance} off between keys, at frame {frame}",
     "HALFWAY": "skipped frames {frames}: blended between FK and IK",
     "IK_WAS_OFF": "the IK of {bone} was off",
@@ -346,6 +352,7 @@ STATEMENTS = {
     "OWN_KEYS": "shows the existing FK keys",
     "TWIST_LOST": "{bone} loses its twist, up to {angle} degrees at frame {frame}: IK turns no bone about itself",
     "SEEN_TO_MOVE": "joints visibly move by up to {distance}",
+    "UNMOVED": "all stays within {distance} at frames",
 }
 """Templates of statements, by kind."""
 
@@ -356,7 +363,10 @@ AT_ONE_FRAME = {
 }
 """Templates used instead if only one frame was baked."""
 
-GOOD = {"ALL_ON_TARGET", "ALL_WITHIN", "SOME_ON_TARGET", "NONE_ON_TARGET", "IN_REACH", "AS_ON_IK", "OWN_KEYS"}
+ON_TARGET_THROUGHOUT = {"ALL_ON_TARGET", "ALL_WITHIN"}
+"""Kinds that say that the tip is on its target at all frames."""
+
+GOOD = {"ALL_ON_TARGET", "ALL_WITHIN", "SOME_ON_TARGET", "NONE_ON_TARGET", "IN_REACH", "AS_ON_IK", "OWN_KEYS", "UNMOVED"}
 """Kinds that only count frames; all others give reasons and need a person's attention."""
 
 

@@ -1,4 +1,4 @@
-"""Measure how far a bake twists bones about their own axes, which distances of joints and targets do not show."""
+"""Measure what distances do not show: how far a bake twists bones in their joints, and where it bends a limb the other way."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...core.array_types import Array, Indices
-from ...core.arrays import every_row, frame_rows
+from ...core.array_types import Array, Indices, Mask
+from ...core.arrays import every_row, frame_rows, magnitude
 from ...core.curves.drift import portions
+from ...core.curves.frames import ranges
 from ...core.rig.plane_frames import frames_of
 from ...core.rig.posing import joints_of, pose_path
 from ...core.rig.rotations import times_still, twists_about, unit
@@ -19,19 +20,29 @@ from ..keys.posed_points import PosedByCurves
 from ..pose.solving import SolvedChain
 
 if TYPE_CHECKING:
-    from .proof import Measured
+    from .measured import Measured
 
 SEEN_TWIST = 5.0
 """Twist in degrees above which a note mentions it: less goes unnoticed in the bend of most limbs."""
 
+WIDEST_SWING = float(np.cos(np.radians(120.0)))
+"""Cosine of the swing of a bone beyond which its twist is not measured: towards half a turn it means nothing."""
+
+LEAST_BEND = float(np.sin(np.radians(10.0)))
+"""Sine of the bend of a joint from which it has a side that is seen."""
+
 
 @dataclass(frozen=True, slots=True)
 class Twist:
-    """The largest rotation of a bone about its own axis, relative to the replaced pose."""
+    """The largest rotation of a bone about its own axis in its joint, relative to the replaced pose; and where joints flip."""
 
     degrees: float
     bone: str
     frame: float
+    flipped: str = ""
+    """Bone whose joint bends to the other side than before; empty for none."""
+    flips: tuple[tuple[float, float], ...] = ()
+    """Ranges of the frames at which it does."""
 
 
 def largest_twists(chains: Sequence[SolvedChain], measured: Sequence[Measured | None] = ()) -> list[Twist]:
@@ -43,7 +54,7 @@ def largest_twists(chains: Sequence[SolvedChain], measured: Sequence[Measured | 
     """
     found_of = measured or [None] * len(chains)
     turned = (bone for chain, found in zip(chains, found_of, strict=True) for bone in _turned(chain, found))
-    found = iter([twists for several in _batches(turned) for twists in _twists(several)])
+    found = iter([changes for several in _batches(turned) for changes in _changes(several)])
     return [
         _largest(chain, [[next(found) for _ in chain.plan.rest.turning] for _ in portions(len(chain.plan.report_rows))])
         for chain in chains
@@ -60,6 +71,8 @@ class _Turned:
     """`(K, 3, 3)` or `(1, 3, 3)`, linear part of its posed matrix before."""
     after: Array
     """`(K, 3, 3)` or `(1, 3, 3)`, linear part of its posed matrix after."""
+    base: _Turned | None
+    """The bone before it in the chain, relative to which it turns in its joint; `None` for the first."""
     count: int
     """Number of frames `K`."""
 
@@ -77,8 +90,10 @@ def _turned(solved: SolvedChain, measured: Measured | None) -> Iterator[_Turned]
             posed = _posed(solved, rows)
             now = [posed[index] for index in plan.rest.turning]
         links = np.diff(joints_of(plan.rest, before), axis=-2)
+        base: _Turned | None = None
         for number, (index, after) in enumerate(zip(plan.rest.turning, now, strict=True)):
-            yield _Turned(links[:, number], before[index][:, :3, :3], after[:, :3, :3], count=len(rows))
+            base = _Turned(links[:, number], before[index][:, :3, :3], after[:, :3, :3], base, count=len(rows))
+            yield base
 
 
 def _posed(solved: SolvedChain, rows: Indices) -> list[Array]:
@@ -102,15 +117,40 @@ def _batches(bones: Iterator[_Turned]) -> Iterator[list[_Turned]]:
         yield batch
 
 
-def _twists(bones: list[_Turned]) -> list[Array]:
-    """Twists `(K,)` of each bone, all computed in one go."""
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """How a bone has turned in its joint."""
+
+    twists: Array
+    """`(K,)` about its own axis, radians."""
+    flips: Mask
+    """`(K,)` whether its joint bends to the other side than before."""
+
+
+def _changes(bones: list[_Turned]) -> list[_Change]:
+    """The changes of each bone, all twists computed in one go."""
     counts = [bone.count for bone in bones]
     before = _applied(_rotations, [bone.before for bone in bones])
     after = _applied(_rotations, [bone.after for bone in bones])
     axes = _applied(unit, [bone.axes for bone in bones])
-    turns = [times_still(now, np.swapaxes(then, -1, -2)) for then, now in zip(before, after, strict=True)]
-    twists = twists_about(_rows(axes, counts), _rows(turns, counts))
-    return np.split(twists, np.cumsum(counts)[:-1])
+    turns, sides = [], []
+    for number, bone in enumerate(bones):
+        if bone.base is None:
+            turns.append(times_still(after[number], np.swapaxes(before[number], -1, -2)))
+            sides.append(np.zeros((1, 3)))
+            continue
+        then, now = (np.swapaxes(_rotations(each), -1, -2) for each in (bone.base.before, bone.base.after))
+        turns.append((now @ after[number]) @ np.swapaxes(then @ before[number], -1, -2))
+        axes[number] = (then @ axes[number][..., None])[..., 0]
+        sides.append((then @ unit(bone.base.axes)[..., None])[..., 0])
+    all_axes, all_turns, all_sides = (_rows(each, counts) for each in (axes, turns, sides))
+    turned = (all_turns @ all_axes[..., None])[..., 0]
+    twists = np.where(np.sum(turned * all_axes, axis=-1) >= WIDEST_SWING, twists_about(all_axes, all_turns), 0.0)
+    bends = np.cross(all_sides, all_axes), np.cross(all_sides, turned)
+    is_bent = np.minimum(*map(magnitude, bends)) > LEAST_BEND
+    flips = is_bent & (np.sum(bends[0] * bends[1], axis=-1) < 0.0)
+    ends = np.cumsum(counts)[:-1]
+    return [_Change(*each) for each in zip(np.split(twists, ends), np.split(flips, ends), strict=True)]
 
 
 def _applied(function: Callable[[Array], Array], pieces: list[Array]) -> list[Array]:
@@ -128,11 +168,17 @@ def _rotations(linear: Array) -> Array:
     return frames_of(linear[..., 1], linear[..., 2])
 
 
-def _largest(chain: SolvedChain, parts: list[list[Array]]) -> Twist:
-    """The largest twist of a chain, from those of each bone in each portion of the frames."""
-    twists = [np.concatenate(each) for each in zip(*parts, strict=True)]
+def _largest(chain: SolvedChain, parts: list[list[_Change]]) -> Twist:
+    """The largest twist of a chain and its flips, from the changes of each bone in each portion of the frames."""
+    twists = [np.concatenate([change.twists for change in each]) for each in zip(*parts, strict=True)]
     worst = [int(np.argmax(each)) for each in twists]
     number = max(range(len(twists)), key=lambda number: twists[number][worst[number]])
-    bone = chain.plan.rest.bones[chain.plan.rest.turning[number]].name
-    degrees, frame = np.degrees(twists[number][worst[number]]), chain.plan.report_frames[worst[number]]
-    return Twist(float(degrees), bone, float(frame))
+    names = [chain.plan.rest.bones[index].name for index in chain.plan.rest.turning]
+    frames = chain.plan.report_frames
+    degrees, frame = np.degrees(twists[number][worst[number]]), frames[worst[number]]
+    flips = [np.concatenate([change.flips for change in each]) for each in zip(*parts, strict=True)]
+    flipped = next((place for place, mask in enumerate(flips) if mask.any()), None)
+    if flipped is None:
+        return Twist(float(degrees), names[number], float(frame))
+    spans = tuple((first, last) for first, last in ranges(frames, flips[flipped]))
+    return Twist(float(degrees), names[number], float(frame), names[flipped], spans)

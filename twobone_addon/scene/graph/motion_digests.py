@@ -12,6 +12,7 @@ import bpy
 from ...core.array_types import Mask
 from ..blender_types import AnimData, Constraint, FCurve, NlaStrip, Object, PoseBone
 from ..bones import rotation_channel
+from ..keys.reading import curves_of
 from ..keys.tables import key_numbers
 from ..lookup import bone_owner, owner_of
 from ..versions import curve_bag, strip_bag
@@ -52,13 +53,17 @@ class Digest:
             if name not in without:
                 self.add(name, plain(getattr(thing, name)))
 
-    def add_animation(self, datablock: Object, matters: OfCurve) -> None:
-        """Add all curves of a datablock that matter, in its action and its strips, and how these are blended."""
+    def add_animation(self, datablock: Object, matters: OfCurve, owners: Collection[str] | None = None) -> None:
+        """Add all curves of a datablock that matter, in its action and its strips, and how these are blended.
+
+        owners : what the curves that matter belong to, see `owner_of`; `None` for anything
+        """
         data: AnimData | None = datablock.animation_data
         if data is None:
             return
         bag = curve_bag(datablock)
-        for fcurve in bag.fcurves if bag else ():
+        curves = (bag.fcurves if bag else ()) if owners is None else curves_of(bag, owners)
+        for fcurve in curves:
             if matters(fcurve):
                 self.add_curve(fcurve)
         if data.action is not None:
@@ -211,7 +216,7 @@ class _Motion:
         owners = {"", *map(bone_owner, bones)}
         self.digest.add(thing.name, thing.parent and thing.parent.name, thing.parent_type, thing.parent_bone)
         self.digest.add(plain(thing.matrix_parent_inverse))
-        self.digest.add_animation(thing, lambda fcurve: owner_of(fcurve.data_path) in owners and _moves(fcurve))
+        self.digest.add_animation(thing, lambda fcurve: owner_of(fcurve.data_path) in owners and _moves(fcurve), owners)
         if thing.type != "ARMATURE" and thing.data is not None and hasattr(thing.data, "animation_data"):
             self.digest.add_animation(thing.data, _moves)
         self._add_channels(self.digest, thing, thing, "")

@@ -13,7 +13,8 @@ from functools import cached_property
 import bpy
 
 from ..blender_types import Constraint, FCurve, Object, PoseBone
-from ..lookup import bone_owner, objects_by_name, owner_of
+from ..bones import bones_below
+from ..lookup import bone_owner, objects_by_name, owner_of, read_once
 from .animation_reading import Animation, read_animation
 
 SCENE_CONSTRAINTS = {"FOLLOW_TRACK", "CAMERA_SOLVER", "OBJECT_SOLVER"}
@@ -92,13 +93,13 @@ class RigGraph:
     def turned(self, armature: Object) -> dict[str, list[Constraint]]:
         """The IK constraints that turn each bone, see `inverse_kinematics`."""
         if armature not in self._turned:
-            self._turned[armature] = inverse_kinematics(armature)
+            self._turned[armature] = read_once(inverse_kinematics, armature)
         return self._turned[armature]
 
     def drivers(self, thing: Object, owner: str) -> list[FCurve]:
         """An object's drivers that belong to a bone, or to the object itself, see `drivers_by_owner`."""
         if thing not in self._driven:
-            self._driven[thing] = drivers_by_owner(thing)
+            self._driven[thing] = read_once(drivers_by_owner, thing)
         return self._driven[thing].get(owner, [])
 
     def animation(self, datablock: Object) -> Animation:
@@ -127,13 +128,30 @@ def inverse_kinematics(armature: Object) -> dict[str, list[Constraint]]:
     turned: dict[str, list[Constraint]] = {}
     for carrier in armature.pose.bones:
         for constraint in carrier.constraints:
-            if constraint.type in {"IK", "SPLINE_IK"}:
-                path = [carrier, *carrier.parent_recursive]
-                # Without `use_tail`, IK begins one bone further up.
-                skipped = int(not getattr(constraint, "use_tail", True))
-                for bone in path[: constraint.chain_count + skipped if constraint.chain_count else len(path)]:
-                    turned.setdefault(bone.name, []).append(constraint)
+            for bone in _turned_by(carrier, constraint):
+                turned.setdefault(bone.name, []).append(constraint)
     return turned
+
+
+def turning(bone: PoseBone) -> list[Constraint]:
+    """The IK constraints that turn one bone: those of `inverse_kinematics`, looked for on the bone and below it only."""
+    bones = bone.id_data.pose.bones
+    carriers = [bones[rest.name] for rest in (bone.bone, *bones_below(bone.bone))]
+    return [
+        constraint
+        for carrier in carriers
+        for constraint in carrier.constraints
+        if any(turned == bone for turned in _turned_by(carrier, constraint))
+    ]
+
+
+def _turned_by(carrier: PoseBone, constraint: Constraint) -> list[PoseBone]:
+    if constraint.type not in {"IK", "SPLINE_IK"}:
+        return []
+    path = [carrier, *carrier.parent_recursive]
+    # Without `use_tail`, IK begins one bone further up.
+    skipped = int(not getattr(constraint, "use_tail", True))
+    return path[: constraint.chain_count + skipped if constraint.chain_count else len(path)]
 
 
 def _above_constraints(constraints: Iterable[Constraint], found: Dependencies) -> Iterator[Node]:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+import math
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import bpy
-import numpy as np
 
-from ..blender_types import CurveBag, FCurve, Object
+from ..blender_types import Action, CurveBag, FCurve, Object
 from ..restoring import Edit, apply_edits
-from ..versions import all_bags, assign_slot, new_fcurve, own_slot
-from .replaced import PROPERTY, WITH_FEET, Channel, GivenBack, Kept, Ledger, curves_at, given_back, own_scale
-from .tables import KEY_GENERATED, NO_KEYS, KeyTable, are_stretch, are_within, read_keys, replace_keys, some_keys
+from ..versions import all_bags, new_fcurve, own_slot
+from ..writer import assign, at_end, curves_of, drop_action, drop_animation, drop_curve, on_failure, play
+from .ledger import PROPERTY, Ledger, is_set
+from .reading import curves_at
+from .replaced import HELD, WITH_FEET, Channel, given_back, is_untouched
+from .tables import HANDLES, NO_KEYS, KeyTable, put_keys, read_keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,103 +39,87 @@ def clear_keys(owner: Object, ledger: Ledger, paths: Collection[str], start: flo
     """
     removed, edited, values = 0, 0, []
     for path, index, group, table in _tables(ledger, paths):
-        kept = ledger.channels.pop((path, index), None)
+        kept = ledger.channels.pop((path, index))
         # Clearing planted contacts brings back those that Find Contacts had keyed before, not the ones from before that.
-        has_found_contacts = kept is not None and kept.task == WITH_FEET and len(kept.layers) > 1
-        restored = _without_baked(table, start, end)
-        if kept is not None:
-            restored = given_back(kept, table, start, end, to_beginning=has_found_contacts)
-        put_table(ledger.bag, (path, index), group, restored.table, stays=kept is not None and kept.had_curve)
+        has_found_contacts = kept.task == WITH_FEET and len(kept.layers) > 1
+        restored = given_back(kept, table, start, end, to_beginning=has_found_contacts)
+        put_table(ledger.bag, (path, index), group, restored.table, present=table, stays=kept.had_curve)
         removed, edited = removed + restored.removed, edited + restored.edited
-        if has_found_contacts and kept is not None:
+        if has_found_contacts:
             ledger.channels[path, index] = kept.without_last()
         elif restored.left is not None:
             ledger.channels[path, index] = restored.left
-        elif not len(restored.table["co"]):
-            values += _value_before(owner, kept, path, index, was_baked=restored.removed > 0)
-    left = {path for path, _ in ledger.channels}
-    for path, (with_path, value) in list(ledger.sets.items()):
-        if with_path in paths and with_path not in left:
-            del ledger.sets[path]
-            if not _is_set_by_others(ledger.bag, path):
-                values.append(Edit(owner, path, 0, value))
+        elif not len(restored.table["co"]) and kept.value is not None:
+            values.append(Edit(owner, path, index, kept.value))
+    values += ledger.set_back(owner, paths)
     apply_edits(values)
+    release(ledger.bag.id_data, set(paths) - {path for path, _ in ledger.channels})
     return ClearedKeys(removed, edited)
 
 
-def _is_set_by_others(bag: CurveBag, path: str) -> bool:
-    """Whether the property, such as a constraint's mute, was set along with keys of another action too."""
-    others = (action for action in bpy.data.actions if action != bag.id_data and getattr(action, PROPERTY, ""))
-    return any(path in Ledger.of(other).sets for action in others for other in all_bags(action))
+def release(cleared: Action, paths: Collection[str], gone: Collection[Action] = ()) -> None:
+    """Remove the keys that hold properties in other actions than the cleared one, where no run keys these any more.
+
+    gone : actions that are about to be removed, which need nothing held
+    """
+    settings = {path for path in paths if ".constraints[" in path or path.endswith("]")}
+    actions = [action for action in bpy.data.actions if settings and getattr(action, PROPERTY, "")]
+    found = [each for action in actions if action not in (cleared, *gone) for each in map(Ledger.of, all_bags(action))]
+    for path in settings:
+        kept = [(each, each.channels[path, 0]) for each in found if (path, 0) in each.channels]
+        for holding, record in kept if all(record.task == HELD for _, record in kept) else ():
+            del holding.channels[path, 0]
+            fcurve = holding.bag.fcurves.find(path)
+            if fcurve is not None:
+                present = read_keys(fcurve)
+                table = given_back(record, present, -math.inf, math.inf).table
+                put_table(holding.bag, (path, 0), "", table, stays=False, present=present)
+            holding.save()
 
 
 def _tables(ledger: Ledger, paths: Collection[str]) -> list[tuple[str, int, str, KeyTable]]:
-    """Path, index, group and keys of the channels at data paths, including channels whose curve somebody has deleted."""
+    """Path, index, group and keys of the recorded channels at data paths, also of those whose curve somebody has deleted."""
     found = [
         (fcurve.data_path, fcurve.array_index, fcurve.group.name if fcurve.group else "", read_keys(fcurve))
         for fcurve in curves_at(ledger.bag, paths)
-        if not fcurve.sampled_points
+        if not fcurve.sampled_points and (fcurve.data_path, fcurve.array_index) in ledger.channels
     ]
     there = {(path, index) for path, index, _, _ in found}
     gone = [channel for channel in ledger.channels if channel[0] in paths and channel not in there]
     return [*found, *((path, index, path.split('"')[1] if '"' in path else "", NO_KEYS) for path, index in gone)]
 
 
-def _without_baked(table: KeyTable, start: float, end: float) -> GivenBack:
-    gone = are_within(table["co"][:, 0], start, end) & (table["type"][:, 0] == KEY_GENERATED)
-    return GivenBack(some_keys(table, ~gone), int(gone.sum()), 0, None)
+def rewriting(fcurve: FCurve, present: KeyTable) -> None:
+    """Note the present keys of a curve, which are about to be changed."""
+    on_failure(partial(_restore_keys, fcurve, present))
 
 
-def put_table(bag: CurveBag, channel: Channel, group: str, table: KeyTable, *, stays: bool) -> None:
+def _restore_keys(fcurve: FCurve, table: KeyTable) -> None:
+    """Restore keys bit by bit, without Blender's update, which would compute handles anew."""
+    fcurve.keyframe_points.clear()
+    put_keys(fcurve, table)
+    fcurve.id_data.update_tag()
+
+
+def replace_keys(fcurve: FCurve, table: KeyTable, *, present: KeyTable) -> None:
+    """Replace the present keys of a curve by those of a table, with the table's handles."""
+    rewriting(fcurve, present)
+    fcurve.keyframe_points.clear()
+    put_keys(fcurve, table)
+    fcurve.update()
+    # `update` recalculates automatic handles; these keys must stay as they were.
+    for name in HANDLES:
+        fcurve.keyframe_points.foreach_set(name, table[name].ravel())
+
+
+def put_table(bag: CurveBag, channel: Channel, group: str, table: KeyTable, *, present: KeyTable, stays: bool) -> None:
     """Set a channel's keys, adding a curve if there is none; without keys its curve is removed, unless it `stays`."""
     path, index = channel
     fcurve = bag.fcurves.find(path, index=index)
     if len(table["co"]) or (stays and fcurve is not None):
-        replace_keys(fcurve or new_fcurve(bag, path, index, group), table)
+        replace_keys(fcurve or new_fcurve(bag, path, index, group), table, present=present)
     elif fcurve is not None and not fcurve.sampled_points:
-        remove_curve(bag, fcurve)
-
-
-def _value_before(owner: Object, kept: Kept | None, path: str, index: int, *, was_baked: bool) -> list[Edit]:
-    """Edit that restores the value of a channel left without keys; for scales stretched by 2.0.0 from its record. Else none."""
-    if kept is not None and kept.value is not None:
-        return [Edit(owner, path, index, kept.value)]
-    if path.endswith(".scale") and was_baked:
-        return [Edit(owner, path, index, own_scale(owner, path)[index])]
-    return []
-
-
-def count_baked_keys(bag: CurveBag, paths: Iterable[str], start: float = -np.inf, end: float = np.inf) -> int:
-    """Number of baked keys from `start` to `end` on the curves at the data paths."""
-    tables = (read_keys(fcurve) for fcurve in curves_at(bag, set(paths)) if fcurve.keyframe_points)
-    return sum(
-        int(np.count_nonzero((table["type"][:, 0] == KEY_GENERATED) & are_within(table["co"][:, 0], start, end)))
-        for table in tables
-    )
-
-
-def has_baked_keys(fcurve: FCurve, start: float, end: float) -> bool:
-    """Whether a curve has keys between `start` and `end`, all of them baked."""
-    table = read_keys(fcurve)
-    inside = are_within(table["co"][:, 0], start, end)
-    return bool(inside.any() and np.all(table["type"][inside, 0] == KEY_GENERATED))
-
-
-def is_stretched(fcurve: FCurve, start: float, end: float) -> bool:
-    """Whether a scale curve has keys between `start` and `end`, all of them a bake's stretch."""
-    table = read_keys(fcurve)
-    inside = are_within(table["co"][:, 0], start, end)
-    return bool(inside.any() and np.all(are_stretch(table)[inside]))
-
-
-def remove_curve(bag: CurveBag, fcurve: FCurve) -> None:
-    """Remove a curve, and its group if that was its last one."""
-    name = fcurve.group.name if fcurve.group else ""
-    bag.fcurves.remove(fcurve)
-    # Some versions of Blender remove a group with its last curve by themselves.
-    group = bag.groups.get(name)
-    if group is not None and not group.channels:
-        bag.groups.remove(group)
+        drop_curve(bag, fcurve)
 
 
 def unmake(owner: Object, ledger: Ledger) -> None:
@@ -148,36 +136,68 @@ def unmake(owner: Object, ledger: Ledger) -> None:
         original = bpy.data.actions.get(name)
         if original is None or not _same_curves(all_bags(original), all_bags(action)):
             return
-        data.action = original
-        if identifier:
-            assign_slot(data, identifier)
-        original.use_fake_user = had_fake_user
-        _remove_unused(action)
+        copies = _copies_of_runs(ledger, {_contents(fcurve) for own in all_bags(original) for fcurve in own.fcurves})
+        held = {path for own in all_bags(original) for (path, _), kept in Ledger.of(own).channels.items() if kept.task == HELD}
+        release(action, held, list(copies))
+        play(data, original, identifier)
+        assign(original, "use_fake_user", value=had_fake_user)
+        _remove_copies(owner, copies)
+        drop_action(action)
         return
-    if not ledger.made or bag.fcurves:
+    if not ledger.made or curves_of(bag):
         return
     if ledger.made == "slot":
-        action.slots.remove(data.action_slot)
+        at_end(partial(action.slots.remove, data.action_slot))
         return
-    data.action = None
-    _remove_unused(action)
-    if ledger.made == "data" and not data.nla_tracks and not data.drivers:
-        owner.animation_data_clear()
+    play(data, None, "")
+    _remove_copies(owner, _copies_of_runs(ledger, set()))
+    drop_action(action)
+    if ledger.made == "data":
+        drop_animation(owner)
 
 
-def _remove_unused(action: bpy.types.Action) -> None:
-    if action.users == 0:
-        bpy.data.actions.remove(action)
+def _copies_of_runs(ledger: Ledger, own: set[tuple[object, ...]]) -> dict[Action, bool]:
+    """The actions of which runs made copies, where they have no keys but those of runs, unedited, and the `own` curves.
+
+    With each, whether it had a fake user.
+    """
+    found = {}
+    for name, had_fake_user in ledger.copies:
+        action = bpy.data.actions.get(name)
+        curves = [
+            (fcurve, each.channels.get((fcurve.data_path, fcurve.array_index)))
+            for each in map(Ledger.of, all_bags(action) if action else ())
+            for fcurve in curves_of(each.bag)
+        ]
+        if action is not None and all(
+            _contents(fcurve) in own if kept is None else is_untouched(kept, read_keys(fcurve)) for fcurve, kept in curves
+        ):
+            found[action] = had_fake_user
+    return found
+
+
+def _remove_copies(owner: Object, copies: Mapping[Action, bool]) -> None:
+    """Remove the actions; what was set along with their keys alone gets its value from before."""
+    for action, had_fake_user in copies.items():
+        assign(action, "use_fake_user", value=had_fake_user)
+        drop_action(action)
+    sets = {path: value for action in copies for bag in all_bags(action) for path, (_, value) in Ledger.of(bag).sets.items()}
+    apply_edits([Edit(owner, path, 0, value) for path, value in sets.items() if not is_set(path, but=list(copies))])
 
 
 def _same_curves(first: Sequence[CurveBag], second: Sequence[CurveBag]) -> bool:
+    """Whether the bags have the same curves, apart from those that runs made to hold a property in one of them."""
     return len(first) == len(second) and all(
-        [_contents(fcurve) for fcurve in one.fcurves] == [_contents(fcurve) for fcurve in other.fcurves]
-        for one, other in zip(first, second, strict=True)
+        _contents_of(one) == _contents_of(other) for one, other in zip(first, second, strict=True)
     )
+
+
+def _contents_of(bag: CurveBag) -> list[tuple[object, ...]]:
+    held = {channel for channel, kept in Ledger.of(bag).channels.items() if kept.task == HELD}
+    return [_contents(fcurve) for fcurve in curves_of(bag) if (fcurve.data_path, fcurve.array_index) not in held]
 
 
 def _contents(fcurve: FCurve) -> tuple[object, ...]:
     keys = b"".join(values.tobytes() for values in read_keys(fcurve).values())
-    modifiers = [modifier.type for modifier in fcurve.modifiers]
+    modifiers = tuple(modifier.type for modifier in fcurve.modifiers)
     return fcurve.data_path, fcurve.array_index, fcurve.extrapolation, fcurve.mute, fcurve.lock, modifiers, keys

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,12 +10,25 @@ import numpy as np
 from ...core.array_types import Array, Codes, Mask
 from ...core.curves.frames import NEAR_FRAME
 from ..blender_types import FCurve, Object
-from ..restoring import present_values
+from ..restoring import apply_edits, present_values
 from ..versions import curve_bag, new_fcurve
+from ..writer import on_failure
+from .clearing import rewriting
 from .destinations import open_destination
+from .ledger import Ledger
 from .reading import read_frames
-from .replaced import FOUND, Ledger, Writing, limb_name, note, written_keys
-from .tables import HANDLES, INTERPOLATION, KEY_GENERATED, KEY_PLAIN, joined_keys, new_keys, put_keys, read_keys, some_keys
+from .replaced import FOUND, Writing, limb_name, note, written_keys
+from .tables import (
+    HANDLES,
+    INTERPOLATION,
+    KEY_GENERATED,
+    KEY_PLAIN,
+    joined_keys,
+    new_keys,
+    put_keys,
+    read_keys,
+    some_keys,
+)
 
 GROUP = "Contacts"
 """Group of the contact curves in the action."""
@@ -46,7 +60,8 @@ def keyed_by_hand(armature: Object, chain: Any, frames: Array) -> Mask:
     if fcurve is None:
         return np.zeros(len(frames), bool)
     holding = np.searchsorted(read_frames(fcurve), frames + NEAR_FRAME, side="right") - 1
-    by_hand = read_keys(fcurve)["type"][:, 0] != KEY_GENERATED
+    ledger = Ledger.present(armature)
+    by_hand = ledger.set_by_hand(fcurve) if ledger is not None else np.ones(len(fcurve.keyframe_points), bool)
     return (holding >= 0) & by_hand[np.maximum(holding, 0)]
 
 
@@ -68,10 +83,12 @@ def write_contact(armature: Object, chain: Any, frames: Array, states: Codes, by
     before, after = keyed_states(armature, chain, np.array([frames[0] - 1.0, frames[-1] + 1.0]))
     path, within = contact_path(chain), (float(frames[0]), float(frames[-1]))
     present = present_values(armature, [(path, 0)])
-    with open_destination(armature, "ACTION", "", *within) as (bag, made):
+    with open_destination(armature, "ACTION", "", within) as (bag, made):
         ledger, fcurve = Ledger.of(bag, armature), bag.fcurves.find(path)
         is_new, fcurve = fcurve is None, fcurve or new_fcurve(bag, path, 0, GROUP)
         old = read_keys(fcurve)
+        rewriting(fcurve, old)
+        on_failure(partial(apply_edits, present if is_new else []))
         places = old["co"][:, 0]
         outside = [some_keys(old, places < frames[0] - NEAR_FRAME), some_keys(old, places > frames[-1] + NEAR_FRAME)]
         changes = np.flatnonzero(np.concatenate([[True], (np.diff(states) != 0) | (np.diff(by_hand) != 0)]))

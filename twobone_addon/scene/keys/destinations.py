@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -11,15 +10,40 @@ import bpy
 
 from ..blender_types import Action, CurveBag, NlaStrip, NlaTrack, Object
 from ..lookup import object_named
-from ..versions import assign_slot, ensure_action_bag, ensure_curve_bag, first_slot, own_slot, played_slots, strip_bag
-from .clearing import has_baked_keys
+from ..restoring import Edit, animating_bags, apply_edits
+from ..versions import (
+    all_bags,
+    assign_slot,
+    ensure_action_bag,
+    ensure_curve_bag,
+    first_slot,
+    new_action,
+    own_slot,
+    played_slots,
+    strip_bag,
+)
+from ..writer import (
+    animate,
+    assign,
+    assign_item,
+    drop_action,
+    drop_animation,
+    drop_curve,
+    drop_track,
+    make,
+    play,
+    tracks_of,
+)
+from .clearing import release
+from .ledger import Ledger
+from .replaced import FITTED, Channel, is_untouched
+from .tables import read_keys
 
 LONGEST_NAME = 63
 """Bytes of UTF-8 that Blender stores of a name."""
 
 ROOT = "twobone_root"
 """Custom property of the action of a planted leg's strip: name of the strip that moves its root."""
-
 
 TRIAL_NAME = ".twobone_trial"
 """Name of temporary actions."""
@@ -36,23 +60,26 @@ class Made:
 
 
 @contextmanager
-def open_destination(armature: Object, destination: str, name: str, start: float, end: float) -> Iterator[tuple[CurveBag, Made]]:
+def open_destination(
+    armature: Object, destination: str, name: str, within: tuple[float, float]
+) -> Iterator[tuple[CurveBag, Made]]:
     """Yield the bag for the curves, and what was created for it; after the block the destination is in place.
 
     `ACTION`: the armature's own action and slot, created where they are missing. `NEW_ACTION`: a copy of the present
     action, so that everything else plays as before; the present one is kept in the file. `NLA`: a strip called
-    `name` from `start` to `end`, on a new track above all others; an earlier bake's strip of that name is filled anew,
+    `name` over the range `within`, on a new track above all others; an earlier bake's strip of that name is filled anew,
     unless somebody has keyed it since.
     """
     if destination == "NLA":
         name = _stored_name(name)
         strip = _baked_strip(armature, name)
-        action = strip.action if strip else bpy.data.actions.new(name)
+        kind = "" if armature.animation_data is not None else "data"
+        action = strip.action if strip else new_action(name)
         bag = strip_bag(strip) if strip else ensure_action_bag(action, armature)
         for fcurve in list(bag.fcurves):
-            bag.fcurves.remove(fcurve)
-        yield bag, Made()
-        _place_strip(strip or _new_strip(armature, action, name), start, end)
+            drop_curve(bag, fcurve)
+        yield bag, Made(kind)
+        _place_strip(strip or _new_strip(armature, action, name), *within)
         return
     data = armature.animation_data
     kind = "data" if data is None else "action" if data.action is None else "" if played_slots(data) else "slot"
@@ -60,19 +87,32 @@ def open_destination(armature: Object, destination: str, name: str, start: float
     yield ensure_curve_bag(armature), Made(kind, copied)
 
 
+def animated_channels(owner: Object, but: Collection[Action] = ()) -> set[Channel]:
+    """Channels that an object's action and strips animate, those of some actions left out."""
+    bags = animating_bags(owner) if owner.animation_data is not None else ()
+    return {(fcurve.data_path, fcurve.array_index) for bag in bags if bag.id_data not in but for fcurve in bag.fcurves}
+
+
+def _values_without(owner: Object, actions: Collection[Action]) -> list[Edit]:
+    """The values that channels had before baked strips with these actions, where nothing else animates them."""
+    animated = animated_channels(owner, but=actions)
+    kept = {channel: kept for action in actions for bag in all_bags(action) for channel, kept in Ledger.of(bag).channels.items()}
+    return [
+        Edit(owner, *channel, each.value) for channel, each in kept.items() if each.value is not None and channel not in animated
+    ]
+
+
 def _renew_action(armature: Object) -> tuple[str, bool] | None:
     """Assign a copy of the armature's action, if any; return the original's name, and whether it had a fake user."""
-    data = armature.animation_data or armature.animation_data_create()
+    data = animate(armature)
     old = data.action
     if old is None:
         return None
-    identifier, copied = own_slot(data), (old.name, old.use_fake_user)
+    copied = old.name, old.use_fake_user
     # Without users the original action would not be saved.
-    old.use_fake_user = True
-    data.action = old.copy()
-    data.action.use_fake_user = False
-    if identifier:
-        assign_slot(data, identifier)
+    assign(old, "use_fake_user", value=True)
+    play(data, make(old.copy, bpy.data.actions.remove), own_slot(data))
+    assign(data.action, "use_fake_user", value=False)
     return copied
 
 
@@ -88,28 +128,35 @@ def note_root(armature: Object, names: Iterable[str], root: str) -> None:
     for name in names:
         strip = _baked_strip(armature, _stored_name(name))
         if strip is not None:
-            strip.action[ROOT] = _stored_name(root)
+            assign_item(strip.action, ROOT, _stored_name(root))
 
 
 def strips_of(armature: Object, names: Sequence[str]) -> list[str]:
-    """Names of the baked strip under the first of these names that has one, and of the strips planted together with it.
+    """Names of the baked strip under the first of these names that has one, and of the strips that are of use only with it.
 
-    A leg planted on a moving root is valid only with the root's strip, as are the other legs that stand on it.
+    A leg planted on a moving root is valid only with the root's strip, as are the other legs that stand on it. A root fitted
+    for the limbs is of no use once none of them has a strip.
     """
-    named = {track.name: _baked_strip(armature, track.name) for track in _tracks(armature)}
+    named = {track.name: _baked_strip(armature, track.name) for track in tracks_of(armature.animation_data)}
     strips = {name: strip for name, strip in named.items() if strip is not None}
-    own = next((name for name in map(_stored_name, names) if name in strips), None)
-    if own is None:
-        return []
-    root = strips[own].action.get(ROOT)
-    if root is None:
-        return [own]
-    together = [name for name, strip in strips.items() if strip.action.get(ROOT) == root]
-    return [*together, *([root] if root in strips else [])]
+    found = [name for name in map(_stored_name, names) if name in strips][:1]
+    root = strips[found[0]].action.get(ROOT) if found else None
+    if root is not None:
+        found = [name for name, strip in strips.items() if name == root or strip.action.get(ROOT) == root]
+    fitted = [name for name, strip in strips.items() if Ledger.of(strip_bag(strip)).tasks == {FITTED}]
+    return [*found, *(name for name in fitted if name not in found and not strips.keys() - {*found, *fitted})]
+
+
+def paths_of_strips(armature: Object, names: Iterable[str]) -> set[str]:
+    """Data paths that baked strips animate."""
+    strips = [strip for strip in (_baked_strip(armature, _stored_name(name)) for name in names) if strip is not None]
+    return {fcurve.data_path for strip in strips for fcurve in strip_bag(strip).fcurves}
 
 
 def remove_baked_strip(armature: Object, name: str) -> int:
     """Remove the track with the baked strip of that name, and its action; return the number of keys removed.
+
+    Channels that nothing animates any more get the values that they had before.
 
     A strip that somebody has keyed since stays.
     """
@@ -118,10 +165,42 @@ def remove_baked_strip(armature: Object, name: str) -> int:
     if strip is None:
         return 0
     action, count = strip.action, sum(len(fcurve.keyframe_points) for fcurve in strip_bag(strip).fcurves)
-    tracks = armature.animation_data.nla_tracks
-    tracks.remove(_track_of(armature, name))
-    bpy.data.actions.remove(action)
+    ledger = Ledger.of(strip_bag(strip))
+    release(action, {path for path, _ in ledger.channels})
+    values = _values_without(armature, [action])
+    drop_track(armature.animation_data, _track_of(armature, name))
+    drop_action(action)
+    apply_edits([*values, *ledger.set_back(armature)])
+    if ledger.made == "data":
+        drop_animation(armature)
     return count
+
+
+def is_untouched_strip(armature: Object, name: str) -> bool | None:
+    """Whether the baked strip of that name has exactly the keys that a run wrote; `None` without such a strip."""
+    strip = _baked_strip(armature, _stored_name(name))
+    if strip is None:
+        return None
+    channels = Ledger.of(strip_bag(strip)).channels
+    curves = {(fcurve.data_path, fcurve.array_index): fcurve for fcurve in strip_bag(strip).fcurves}
+    return not channels or (  # versions before 4.0 recorded nothing of strips
+        channels.keys() == curves.keys() and all(is_untouched(kept, read_keys(curves[each])) for each, kept in channels.items())
+    )
+
+
+def is_planted(armature: Object) -> bool:
+    """Whether any keys of a planting are left, in the action that an armature plays or in strips."""
+    found = [_baked_strip(armature, track.name) for track in tracks_of(armature.animation_data)]
+    strips = [strip for strip in found if strip is not None]
+    own = Ledger.present(armature)
+    ledgers = [Ledger.of(strip_bag(strip)) for strip in strips] + ([own] if own else [])
+    return any(ledger.planted_paths() for ledger in ledgers) or any(strip.action.get(ROOT) for strip in strips)
+
+
+def has_baked_strip(armature: Object, name: str, start: float, end: float) -> bool:
+    """Whether there is a baked strip of that name from `start` to `end`."""
+    strip = _baked_strip(armature, _stored_name(name))
+    return strip is not None and strip.frame_start <= start and strip.frame_end >= end
 
 
 def _baked_strip(armature: Object, name: str) -> NlaStrip | None:
@@ -131,25 +210,21 @@ def _baked_strip(armature: Object, name: str) -> NlaStrip | None:
         return None
     strip = track.strips[0]
     bag = strip_bag(strip)
-    if strip.name != name or bag is None or strip.action.users != 1 or not strip.action.is_editable:
+    if bag is None or strip.action.users != 1 or not strip.action.is_editable:
         return None
-    return strip if all(has_baked_keys(fcurve, -math.inf, math.inf) for fcurve in bag.fcurves) else None
+    ledger = Ledger.of_strip(bag, armature)
+    return strip if ledger.channels and all(map(ledger.wrote, bag.fcurves)) else None
 
 
 def _track_of(armature: Object, name: str) -> NlaTrack | None:
-    return next((track for track in _tracks(armature)[::-1] if track.name == name), None)
-
-
-def _tracks(armature: Object) -> list[NlaTrack]:
-    data = armature.animation_data
-    return list(data.nla_tracks) if data else []
+    return next((track for track in tracks_of(armature.animation_data)[::-1] if track.name == name), None)
 
 
 def _new_strip(armature: Object, action: Action, name: str) -> NlaStrip:
     """Add a strip of the action on a new track above all others, both of that name; its range is not set yet."""
-    data = armature.animation_data or armature.animation_data_create()
-    tracks, active = data.nla_tracks, data.nla_tracks.active
-    track = tracks.new()
+    tracks = animate(armature).nla_tracks
+    active = tracks.active
+    track = make(tracks.new, tracks.remove)
     track.name, tracks.active = name, active
     # A new strip begins at a whole frame; `_place_strip` sets its exact range.
     strip = track.strips.new(name, 0, action)
@@ -161,8 +236,9 @@ def _new_strip(armature: Object, action: Action, name: str) -> NlaStrip:
 
 def _place_strip(strip: NlaStrip, start: float, end: float) -> None:
     """Let a strip play the frames `start` to `end` of its action at these same frames."""
-    strip.action_frame_start, strip.action_frame_end = start, end
-    strip.frame_start_ui, strip.frame_end_ui = start, end
+    places = {"action_frame_start": start, "action_frame_end": end, "frame_start_ui": start, "frame_end_ui": end}
+    for name, frame in places.items():
+        assign(strip, name, frame)
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,12 +288,19 @@ def _restore(original: _Original) -> None:
 
 @contextmanager
 def muted_strips(names: Iterable[tuple[str, str]]) -> Iterator[None]:
-    """Mute baked strips in a block, each given by the names of its object and its own."""
+    """Mute baked strips in a block, each given by the names of its object and its own.
+
+    What only they animate has the values from before them.
+    """
     found = [(object_named(owner), _stored_name(name)) for owner, name in names]
     muted = [(owner, name) for owner, name in found if _baked_strip(owner, name) is not None and not _track_of(owner, name).mute]
+    actions: dict[Object, list[Action]] = {}
+    for owner, name in muted:
+        actions.setdefault(owner, []).append(_baked_strip(owner, name).action)
     try:
         for owner, name in muted:
             _track_of(owner, name).mute = True
+        apply_edits([edit for owner, own in actions.items() for edit in _values_without(owner, own)])
         yield
     finally:
         for owner, name in muted:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import bpy
+
 from ...errors import WriteError
 from ...said import Sentence
 from ..blender_types import AnimData, FCurve, Object, Scene
 from ..lookup import owner_of
-from ..versions import curve_bag, slot_users, strip_bag
+from ..versions import curve_bag, own_slot, slot_users, strip_bag
+from .reading import curves_at
 
 HARMLESS_MODIFIERS = {"CYCLES"}
 """F-curve modifiers that do not change a curve between its first and last key."""
@@ -38,8 +41,7 @@ def refuse_unwritable(armature: Object, paths: list[str], destination: str, *, i
     if data is None:
         return
     _refuse_drivers(armature, data, paths)
-    bag = curve_bag(armature)
-    curves = [fcurve for fcurve in (bag.fcurves if bag else ()) if fcurve.data_path in paths]
+    curves = curves_at(curve_bag(armature), paths)
     if destination == "NLA":
         _refuse_hidden_strip(data, curves, is_motion=is_motion)
         return
@@ -83,11 +85,9 @@ def refuse_uneditable(armature: Object, paths: list[str], destination: str) -> N
     if data is None or destination == "NLA":
         return
     _refuse_shared(armature, data)
-    bag = curve_bag(armature)
-    for fcurve in bag.fcurves if bag else ():
-        if fcurve.data_path in paths:
-            with _naming(armature, fcurve.data_path):
-                _refuse_locked(fcurve)
+    for fcurve in curves_at(curve_bag(armature), paths):
+        with _naming(armature, fcurve.data_path):
+            _refuse_locked(fcurve)
 
 
 def _refuse_armature(armature: Object) -> None:
@@ -157,18 +157,25 @@ def _refuse_shared(armature: Object, data: AnimData) -> None:
         return
     if not data.action.is_editable:
         raise WriteError(
-            'Action "{action}" is linked from another file. Assign a local action to "{armature}", or choose a new action as '
-            "the destination.",
+            'Action "{action}" is linked from another file. Assign a local action to "{armature}" first.',
             action=data.action.name,
             armature=armature.name,
         )
     others = slot_users(data) - 1
     if others > 0:
         raise WriteError(
-            'Other users of action "{action}": {others}. Make it single-user, or choose a new action as the destination.',
+            'Other users of action "{action}": {others}. Make it single-user first.',
             action=data.action.name,
-            others=others,
+            others=", ".join(_slot_players(armature, data)) or others,
         )
+
+
+def _slot_players(armature: Object, data: AnimData) -> list[str]:
+    """Names, in quotes, of the other objects that play the same slot of an armature's action."""
+    players = (thing for thing in bpy.data.objects if thing != armature and thing.animation_data is not None)
+    slot = own_slot(data)
+    same = [each for each in players if each.animation_data.action == data.action and own_slot(each.animation_data) == slot]
+    return [f'"{each.name}"' for each in same]
 
 
 def _refuse_locked(fcurve: FCurve) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 from ...core.nudges import Nudge
 from ..blender_types import CurveBag
 from ..versions import slot_key
+from ..writer import assign, unset
 
 PROPERTY = "twobone_nudges"
 """Property of actions that stores the nudges."""
@@ -58,6 +59,6 @@ def _store(bag: CurveBag, stored: dict[str, Any], own: dict[str, Any]) -> None:
     stored = {**stored, slot_key(bag): {upper: nudges for upper, nudges in own.items() if nudges}}
     stored = {key: nudges for key, nudges in stored.items() if nudges}
     if stored:
-        setattr(bag.id_data, PROPERTY, json.dumps(stored))
+        assign(bag.id_data, PROPERTY, json.dumps(stored))
     else:
-        bag.id_data.property_unset(PROPERTY)
+        unset(bag.id_data, PROPERTY)

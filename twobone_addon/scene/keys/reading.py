@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import bpy
@@ -11,9 +12,9 @@ from ...core.array_types import Array
 from ...core.curves.frames import FRAME_DECIMALS, NEAR_FRAME
 from ..blender_types import CurveBag, FCurve, Object, PoseBone
 from ..bones import rotation_channel
-from ..lookup import BONES
+from ..lookup import BONES, owner_of, read_once
 from ..versions import curve_bag, strip_bag
-from .tables import KEY_GENERATED, Keyed, KeyTable, read_keys
+from .tables import Keyed, KeyTable, read_keys
 
 MOTION = ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale")
 
@@ -31,12 +32,30 @@ NOT_AT_REST = 1e-4
 """Difference from its rest value above which a channel counts as posed."""
 
 
+def _by_owner(bag: CurveBag) -> dict[str, list[tuple[int, FCurve]]]:
+    """F-curves by the bone they belong to, see `owner_of`, with their numbers in the action."""
+    found: dict[str, list[tuple[int, FCurve]]] = {}
+    for number, fcurve in enumerate(bag.fcurves):
+        found.setdefault(owner_of(fcurve.data_path), []).append((number, fcurve))
+    return found
+
+
+def curves_of(bag: CurveBag | None, owners: Collection[str]) -> list[FCurve]:
+    """The F-curves that belong to any of these owners, in the action's order."""
+    by_owner = read_once(_by_owner, bag) if bag else {}
+    return [fcurve for _, fcurve in sorted(entry for owner in set(owners) for entry in by_owner.get(owner, ()))]
+
+
+def curves_at(bag: CurveBag | None, paths: Collection[str]) -> list[FCurve]:
+    """The F-curves at any of these data paths, in the action's order."""
+    return [fcurve for fcurve in curves_of(bag, set(map(owner_of, paths))) if fcurve.data_path in paths]
+
+
 def motion_curves(thing: Object, bone: str = "") -> list[FCurve]:
     """The F-curves of the present action that move an object, or one of its bones."""
-    bag = curve_bag(thing)
     prefix = f'pose.bones["{bpy.utils.escape_identifier(bone)}"].' if bone else ""
     paths = {prefix + channel for channel in (*MOTION, "delta_location", "delta_rotation_euler", "delta_scale")}
-    return [fcurve for fcurve in (bag.fcurves if bag else ()) if fcurve.data_path in paths]
+    return curves_at(curve_bag(thing), paths)
 
 
 def key_frames(thing: Object, bone: str = "") -> Array:
@@ -53,31 +72,24 @@ def read_frames(fcurve: FCurve) -> Array:
     return np.round(places[::2].astype(float), FRAME_DECIMALS)
 
 
-def read_keyed(thing: Object, path: str, index: int, start: float, end: float) -> Keyed:
-    """The keys of a channel around the range from `start` to `end`."""
+def read_keyed(thing: Object, path: str, index: int, start: float, end: float, *, baked: bool = False) -> Keyed:
+    """The keys of a channel around the range from `start` to `end`; whether any are `baked`, the ledger knows."""
     bag = curve_bag(thing)
     fcurve = bag.fcurves.find(path, index=index) if bag else None
     if fcurve is None or not fcurve.keyframe_points:
-        return Keyed(None, (None, None), (None, None), baked=False)
+        return Keyed(None, (None, None), (None, None), baked=baked)
     points = fcurve.keyframe_points
     frames = read_frames(fcurve)
     before, after = np.flatnonzero(frames < start - NEAR_FRAME), np.flatnonzero(frames > end + NEAR_FRAME)
     beside = points[before[-1]].co[1] if len(before) else None, points[after[0]].co[1] if len(after) else None
     at_ends = fcurve.evaluate(start - 1.0), fcurve.evaluate(end + 1.0)
-    return Keyed(read_keys(fcurve), beside, at_ends, any_baked_keys(fcurve))
+    return Keyed(read_keys(fcurve), beside, at_ends, baked)
 
 
 def read_curve(bag: CurveBag, channel: tuple[str, int]) -> KeyTable | None:
     """The keys of a channel; `None` where it has no curve, or a sampled one."""
     fcurve = bag.fcurves.find(channel[0], index=channel[1])
     return None if fcurve is None or fcurve.sampled_points else read_keys(fcurve)
-
-
-def any_baked_keys(fcurve: FCurve) -> bool:
-    """Whether any key of a curve is baked."""
-    types = np.empty(len(fcurve.keyframe_points), dtype=np.int32)
-    fcurve.keyframe_points.foreach_get("type", types)
-    return bool(np.any(types == KEY_GENERATED))
 
 
 def repeats(thing: Object, bone: str = "") -> bool:
@@ -131,5 +143,12 @@ def is_keyed_to(bag: CurveBag | None, path: str, value: float) -> bool:
 def moving_curves(thing: Object, path: str) -> list[FCurve]:
     """The F-curves of the present action and the drivers that animate the property at a data path."""
     bag, data = curve_bag(thing), thing.animation_data
-    curves = [*(bag.fcurves if bag else ()), *(data.drivers if data else ())]
-    return [fcurve for fcurve in curves if fcurve.data_path == path]
+    holders = [holder for holder in (bag.fcurves if bag else None, data.drivers if data else None) if holder]
+    try:
+        value = thing.path_resolve(path)
+    except ValueError:  # Nothing is there any more, but its curves may be.
+        return [fcurve for curves in holders for fcurve in curves if fcurve.data_path == path]
+    # Blender looks for a curve a hundred times faster than a loop over all of them.
+    components = range(1 if isinstance(value, str) or not hasattr(value, "__len__") else len(value))
+    found = [curves.find(path, index=component) for curves in holders for component in components]
+    return [fcurve for fcurve in found if fcurve is not None]

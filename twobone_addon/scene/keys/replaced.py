@@ -1,32 +1,20 @@
-"""Records of what runs replaced (keys, handles, curves and values), kept with the action until it is cleared.
+"""Records of what runs replaced (keys, handles, curves and values), kept until they are cleared.
 
-They are stored on the action, by slot, so that they follow the keys through copies, renamed actions, other files and undo. Each
-channel has one or two layers: what a person had before any run, for Clear; and, where it differs, what was there before the
+Each channel has one or two layers: what a person had before any run, for Clear; and, where it differs, what was there before the
 task that wrote last, for its next run.
 """
 
 from __future__ import annotations
 
-import base64
-import binascii
-import io
-import json
-import struct
-import zipfile
-import zlib
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-import bpy
 import numpy as np
 
 from ...core.array_types import Array, Mask
 from ...core.curves.frames import NEAR_FRAME
-from ..blender_types import CurveBag, FCurve, Object
-from ..versions import curve_bag, slot_key
-from .nudges import forget_nudges
+from ...records import replace
 from .tables import (
     HANDLE_ALIGNED,
     HANDLE_FREE,
@@ -34,21 +22,17 @@ from .tables import (
     KEY_GENERATED,
     KEY_PLAIN,
     NO_KEYS,
-    WIDTHS,
+    BareTable,
     KeyTable,
     are_within,
     are_within_any,
     joined_keys,
-    number_type,
     some_keys,
 )
 
 Channel = tuple[str, int]
 """Data path and index."""
 Span = tuple[float, float]
-
-PROPERTY = "twobone_replaced"
-"""Property of actions that stores the records."""
 
 HANDLING = ("handle_left", "handle_right", "handle_left_type", "handle_right_type")
 """Attributes of the keys next to replaced ones that change when new keys hold the curve beside them."""
@@ -57,23 +41,20 @@ SAME_HEIGHT, LEAST_HEIGHT = 5e-3, 1e-4
 """Relative and absolute tolerance within which a handle's height counts as unedited: heights are stored in half precision,
 and Blender straightens aligned handles now and then."""
 
-ILLEGIBLE = (
-    ValueError, KeyError, IndexError, TypeError, AttributeError, OverflowError, EOFError, MemoryError, OSError, RecursionError,
-    NotImplementedError, binascii.Error, struct.error, zipfile.BadZipFile, zlib.error,
-)  # fmt: skip
-"""Errors from reading records that something else has overwritten; these count as empty, and the next run replaces them."""
-
 FOUND, WITH_FEET = "find_contacts", "plant_contacts"
 """Tasks that key contacts: Find Contacts; and Plant Feet, which keys them along with the feet and clears both together."""
 
 NUDGED = "nudge"
 """Task that keys nudges, see `nudges`."""
 
+HELD = "held"
+"""Task of a key that holds a property, such as a constraint's influence, in other actions than the one that was keyed."""
+
+FITTED = "fit_root"
+"""Task that moves a root for limbs that reach for their targets."""
+
 APART = 2.0 * NEAR_FRAME
 """Gap in frames between the part removed from a span and the parts that remain."""
-
-PLANTING = {"plant", "root_motion", "fit_root", WITH_FEET}
-"""Tasks whose keys on several bones belong together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +66,8 @@ class Layer:
     """Keys within the spans."""
     beside: KeyTable
     """Keys next to the spans, whose handles change."""
+    written: Written | None = None
+    """Which of the keys within the spans other runs had written; `None` for none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +80,39 @@ class Written:
     """`(K,)`"""
     heights: Array
     """`(K, 2)` heights of the handles above their keys, half precision; `(0, 2)` where handles do not matter."""
+    earlier: Mask | None = None
+    """`(K,)` of keys that other tasks wrote before the last one; `None` where there are none."""
+    by_hand: Mask | None = None
+    """`(K,)` of contacts keyed by hand that a run wrote again; `None` where there are none."""
 
     def some(self, which: Mask) -> Written:
         """A subset of the keys."""
-        return Written(self.frames[which], self.values[which], self.heights[which] if len(self.heights) else self.heights)
+        marks = (None if mask is None else mask[which] for mask in (self.earlier, self.by_hand))
+        return Written(self.frames[which], self.values[which], self.heights[which] if len(self.heights) else self.heights, *marks)
+
+    def columns(self) -> list[Array]:
+        """The arrays as they are stored; empty ones for masks that are `None`."""
+        marks = (np.empty(0, dtype=bool) if mask is None else mask for mask in (self.earlier, self.by_hand))
+        return [self.frames, self.values, self.heights, *marks]
+
+    @classmethod
+    def of_columns(cls, frames: Array, values: Array, heights: Array, *marks: Mask) -> Written:
+        """The keys from stored arrays."""
+        return cls(frames, values, heights.reshape(-1, 2), *(mask if len(mask) else None for mask in marks))
+
+    @property
+    def types(self) -> Array:
+        """`(K,)` types that the keys were given."""
+        return (
+            np.where(self.by_hand, KEY_PLAIN, KEY_GENERATED)
+            if self.by_hand is not None
+            else np.full(len(self.frames), KEY_GENERATED)
+        )
+
+    @property
+    def own(self) -> Mask:
+        """`(K,)` of keys that the task that wrote last has written."""
+        return np.ones(len(self.frames), dtype=bool) if self.earlier is None else ~self.earlier
 
 
 NOTHING_WRITTEN = Written(np.empty(0, np.float32), np.empty(0, np.float32), np.empty((0, 2), np.float16))
@@ -135,7 +147,8 @@ class Kept:
         """Record of a channel and its keys `table`, both with the last task's keys from `start` to `end` removed."""
         layer = self.beginning
         rest = _outside(layer.spans, start, end)
-        written = self.written.some(are_within_any(self.written.frames, [(first - 1.0, last + 1.0) for first, last in rest]))
+        still = are_within_any(self.written.frames, [(first - 1.0, last + 1.0) for first, last in rest])
+        written = joined(self.written.some(still | ~self.written.own), as_earlier(layer.written))
         # Restored keys no longer count as replaced: the next run might not write there.
         left = replace(layer, spans=rest) if rest else Layer((), NO_KEYS, NO_KEYS)
         kept = replace(self, layers=(*self.layers[:-1], left), written=written)
@@ -143,7 +156,8 @@ class Kept:
 
     def without_last(self) -> Kept:
         """Record once the last task's keys are removed: the task of the keys that stay is unknown, unless it is Find Contacts."""
-        return replace(self, task=FOUND if FOUND in self.tasks else "", layers=self.layers[:1], written=NOTHING_WRITTEN)
+        written = joined(self.written.some(~self.written.own), as_earlier(self.beginning.written))
+        return replace(self, task=FOUND if FOUND in self.tasks else "", layers=self.layers[:1], written=written)
 
 
 def limb_name(armature: str, upper: str) -> str:
@@ -153,8 +167,15 @@ def limb_name(armature: str, upper: str) -> str:
 
 def written_keys(table: KeyTable) -> Written:
     """Record of keys that are about to be written."""
-    heights = _heights(table) if (table["interpolation"] == INTERPOLATION["BEZIER"]).any() else NOTHING_WRITTEN.heights
-    return Written(table["co"][:, 0], table["co"][:, 1], heights)
+    is_any_smooth = (table["interpolation"] == INTERPOLATION["BEZIER"]).any()
+    by_hand = table["type"][:, 0] != KEY_GENERATED
+    written = replace(written_bare(table), by_hand=by_hand if by_hand.any() else None)
+    return replace(written, heights=_heights(table)) if is_any_smooth else written
+
+
+def written_bare(table: BareTable) -> Written:
+    """Record of straight keys that are about to be written: their handles do not matter."""
+    return Written(table["co"][:, 0], table["co"][:, 1], NOTHING_WRITTEN.heights)
 
 
 def _heights(table: KeyTable) -> Array:
@@ -194,27 +215,34 @@ def note(kept: Kept | None, table: KeyTable, writing: Writing) -> Kept:
             return Kept(*origin, (Layer(tuple(sorted(set(writing.spans))), NO_KEYS, NO_KEYS),), writing.written)
         kept = Kept(*origin, (Layer((), NO_KEYS, NO_KEYS),), NOTHING_WRITTEN)
     inside, nearest = _touched(table["co"][:, 0], writing.spans)
-    foreign = ~_made_by_runs(kept, table)
-    foreign_or_edited = foreign | ~_as_written(kept.written, table)
+    foreign = ~are_own(kept.written, table)
+    foreign_or_edited = foreign | ~as_written(kept.written, table)
+    # Keys of earlier tasks, which are there again where this task starts over, are what it replaces.
+    rows, known = rows_at(kept.written.frames, table["co"][:, 0])
+    before_task = foreign_or_edited | (known & ~kept.written.own[rows] if known.any() else known)
     last = kept.beginning
     first = _extended(kept.layers[0], writing.spans, some_keys(table, inside & foreign), some_keys(table, nearest & foreign))
-    overlaps = _overlap(writing.spans, last.spans)
+    starts, ends = np.array(writing.spans, dtype=float).reshape(-1, 2, 1).swapaxes(0, 1)
+    overlaps = any(bool(np.any((starts <= end) & (ends >= start))) for start, end in last.spans)
+    frames = kept.written.frames
+    is_gone = are_within_any(frames, writing.spans) | at_frames(frames, writing.written.frames)
+    before, gone = kept.written.some(~is_gone), kept.written.some(is_gone)
     if kept.task != writing.task or (overlaps and not writing.is_again):
-        layers: tuple[Layer, ...] = (first, Layer(writing.spans, some_keys(table, inside), some_keys(table, nearest)))
-    elif len(kept.layers) > 1 or np.any(inside & foreign_or_edited & ~foreign):
-        own = (some_keys(table, where & foreign_or_edited) for where in (inside, nearest))
-        layers = (first, _extended(last, writing.spans, *own))
+        before = replace(before, earlier=np.ones(len(before.frames), dtype=bool))
+        layers: tuple[Layer, ...] = (first, Layer(writing.spans, some_keys(table, inside), some_keys(table, nearest), gone))
+    elif len(kept.layers) > 1 or np.any(inside & before_task & ~foreign):
+        own = (some_keys(table, where & before_task) for where in (inside, nearest))
+        more = joined(last.written or NOTHING_WRITTEN, gone.some(~gone.own))
+        layers = (first, replace(_extended(last, writing.spans, *own), written=more))
     else:
         layers = (first,)
-    frames = kept.written.frames
-    before = kept.written.some(~are_within_any(frames, writing.spans) & ~_at(frames, writing.written.frames))
     return replace(
         kept,
         task=writing.task,
         tasks=tuple(dict.fromkeys((*kept.tasks, writing.task))),
         limb=writing.limb,
         layers=layers,
-        written=_joined(before, writing.written),
+        written=joined(before, writing.written),
     )
 
 
@@ -223,21 +251,36 @@ def _extended(layer: Layer, spans: tuple[Span, ...], inside: KeyTable, nearest: 
     keys = united(inside, layer.keys)
     beside = united(layer.beside, nearest)
     if len(beside["co"]):
-        beside = some_keys(beside, ~_at(beside["co"][:, 0], keys["co"][:, 0]))
-    return Layer(tuple(sorted({*layer.spans, *spans})), keys, beside)
+        beside = some_keys(beside, ~at_frames(beside["co"][:, 0], keys["co"][:, 0]))
+    return Layer(tuple(sorted({*layer.spans, *spans})), keys, beside, layer.written)
 
 
-def _joined(first: Written, second: Written) -> Written:
+def joined(first: Written, second: Written) -> Written:
+    """The keys of both records by frame."""
     if len(first.frames) == 0:
         return second
+    if len(second.frames) == 0:
+        return first
     heights = [
         each.heights if len(each.heights) else np.full((len(each.frames), 2), np.nan, np.float16) for each in (first, second)
     ]
     has_heights = len(first.heights) or len(second.heights)
     frames = np.concatenate([first.frames, second.frames])
     order = np.argsort(frames, kind="stable")
-    values = np.concatenate([first.values, second.values])[order]
-    return Written(frames[order], values, np.concatenate(heights)[order] if has_heights else NOTHING_WRITTEN.heights)
+    earlier = np.concatenate([~first.own, ~second.own])[order]
+    by_hand = np.concatenate([first.types, second.types])[order] != KEY_GENERATED
+    return Written(
+        frames[order],
+        np.concatenate([first.values, second.values])[order],
+        np.concatenate(heights)[order] if has_heights else NOTHING_WRITTEN.heights,
+        earlier if earlier.any() else None,
+        by_hand if by_hand.any() else None,
+    )
+
+
+def as_earlier(written: Written | None) -> Written:
+    """A record as of keys that other tasks wrote before the last one."""
+    return NOTHING_WRITTEN if written is None else replace(written, earlier=np.ones(len(written.frames), dtype=bool))
 
 
 def _touched(frames: Array, spans: Sequence[Span]) -> tuple[Mask, Mask]:
@@ -249,13 +292,8 @@ def _touched(frames: Array, spans: Sequence[Span]) -> tuple[Mask, Mask]:
     return inside, nearest & ~inside
 
 
-def _overlap(spans: Sequence[Span], others: Sequence[Span]) -> bool:
-    """Whether any of the spans overlaps any of the others."""
-    starts, ends = np.array(spans, dtype=float).reshape(-1, 2, 1).swapaxes(0, 1)
-    return any(bool(np.any((starts <= end) & (ends >= start))) for start, end in others)
-
-
-def _covers(outer: Span, inner: Span) -> bool:
+def covers(outer: Span, inner: Span) -> bool:
+    """Whether a span lies within another, up to `NEAR_FRAME`."""
     return inner[0] >= outer[0] - NEAR_FRAME and inner[1] <= outer[1] + NEAR_FRAME
 
 
@@ -265,15 +303,30 @@ def _outside(spans: Iterable[Span], start: float, end: float) -> tuple[Span, ...
     return tuple((first, last) for first, last in sides if first <= last)
 
 
-def _made_by_runs(kept: Kept, table: KeyTable) -> Mask:
-    """Mask `(K,)` of keys made by runs: generated ones, and plain keys of contacts that are as a run wrote them."""
-    made = table["type"][:, 0] == KEY_GENERATED
-    if not {FOUND, WITH_FEET}.intersection(kept.tasks):
-        return made
-    return made | ((table["type"][:, 0] == KEY_PLAIN) & _as_written(kept.written, table))
+def are_own(written: Written, table: KeyTable) -> Mask:
+    """Mask `(K,)` of keys that runs have written, edited or not; keys that somebody has set anew or marked are theirs.
+
+    Keys that were moved in time are recognised by their values, which still follow each other as written.
+    """
+    rows, found = rows_at(written.frames, table["co"][:, 0])
+    if not len(written.frames):
+        return found
+    is_marked = table["type"][:, 0] == KEY_GENERATED
+    if np.any(is_marked & ~found) and _follow(written.values, table["co"][is_marked, 1]):
+        return is_marked
+    by_hand = written.types[rows] == KEY_PLAIN
+    return found & np.where(by_hand, (table["type"][:, 0] == KEY_PLAIN) & as_written(written, table), is_marked)
 
 
-def _rows_at(frames: Array, places: Array) -> tuple[Array, Mask]:
+def _follow(values: Array, some: Array) -> bool:
+    """Whether `some` values are among the `values`, in the same order."""
+    if len(some) == len(values):
+        return np.array_equal(some, values)
+    rest = iter(values.tolist())
+    return all(value in rest for value in some.tolist())
+
+
+def rows_at(frames: Array, places: Array) -> tuple[Array, Mask]:
     """For each of `places` `(M,)` the row of that frame among ascending `frames` `(K,)`, and whether it is there."""
     rows = np.searchsorted(frames, places - NEAR_FRAME)
     rows = np.minimum(rows, max(len(frames) - 1, 0))
@@ -281,14 +334,14 @@ def _rows_at(frames: Array, places: Array) -> tuple[Array, Mask]:
     return rows, found
 
 
-def _at(places: Array, frames: Array) -> Mask:
+def at_frames(places: Array, frames: Array) -> Mask:
     """Mask `(M,)` of `places` that are among ascending `frames`."""
-    return _rows_at(frames, places)[1]
+    return rows_at(frames, places)[1]
 
 
-def _as_written(written: Written, table: KeyTable) -> Mask:
+def as_written(written: Written, table: KeyTable) -> Mask:
     """Mask `(K,)` of keys that are as a run wrote them: value, and heights of the handles where these matter."""
-    rows, found = _rows_at(written.frames, table["co"][:, 0])
+    rows, found = rows_at(written.frames, table["co"][:, 0])
     if not len(written.frames):
         return found
     same = found & (written.values[rows] == table["co"][:, 1])
@@ -304,7 +357,7 @@ def is_untouched(kept: Kept, table: KeyTable) -> bool:
     spans = kept.beginning.spans
     now = some_keys(table, are_within_any(table["co"][:, 0], spans))
     count = int(np.count_nonzero(are_within_any(kept.written.frames, spans)))
-    return len(now["co"]) == count and bool(np.all(_as_written(kept.written, now) & _made_by_runs(kept, now)))
+    return len(now["co"]) == count and bool(np.all(as_written(kept.written, now) & are_own(kept.written, now)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,15 +382,16 @@ def given_back(kept: Kept, table: KeyTable, start: float, end: float, *, to_begi
     """
     layer = kept.beginning if to_beginning else kept.layers[0]
     frames = table["co"][:, 0]
-    covered = [span for span in layer.spans if _covers((start, end), span)]
+    covered = [span for span in layer.spans if covers((start, end), span)]
     near = are_within_any(frames, [(first - 1.0, last + 1.0) for first, last in covered]) & ~are_within_any(frames, layer.spans)
+    holding = kept.written.frames[kept.written.own] if to_beginning else kept.written.frames
     if layer.spans:
         # A task writes no keys between its spans: generated ones there are an earlier bake's.
         own = are_within_any(frames, layer.spans) if to_beginning else True
-        removable = (are_within(frames, start, end) & own) | (near & _at(frames, kept.written.frames))
+        removable = (are_within(frames, start, end) & own) | (near & at_frames(frames, holding))
     else:  # recorded by 2.0.0, which held curves one frame beside the range
         removable = are_within(frames, start - 1.0, end + 1.0)
-    baked = removable & _made_by_runs(kept, table)
+    baked = removable & are_own(kept.written, table)
     edited = baked & _are_edited(kept, table, baked)
     gone = baked & ~edited
     back = are_within(layer.keys["co"][:, 0], start, end)
@@ -348,9 +402,11 @@ def given_back(kept: Kept, table: KeyTable, start: float, end: float, *, to_begi
         merged = _with_handles(_with_handles(merged, layer.beside), some_keys(layer.keys, back))
     left = None
     if edited.any():
-        # Nothing written is recorded any more, so that clearing again removes the edited keys as well.
-        still = ~back | _at(layer.keys["co"][:, 0], frames[edited])
-        left = replace(kept, layers=(replace(layer, keys=some_keys(layer.keys, still)),), written=NOTHING_WRITTEN)
+        # The edited keys count as written by an unknown run, so that clearing again removes them as well.
+        still = ~back | at_frames(layer.keys["co"][:, 0], frames[edited])
+        rest = replace(layer, keys=some_keys(layer.keys, still))
+        task = FOUND if kept.task == FOUND else ""
+        left = replace(kept, task=task, layers=(rest,), written=written_keys(some_keys(table, edited)))
     elif not is_done:
         remaining = Layer(rest, some_keys(layer.keys, ~back), layer.beside)
         left = replace(kept, layers=(remaining,), written=kept.written.some(~are_within(kept.written.frames, start, end)))
@@ -359,15 +415,15 @@ def given_back(kept: Kept, table: KeyTable, start: float, end: float, *, to_begi
 
 def _are_edited(kept: Kept, table: KeyTable, baked: Mask) -> Mask:
     """Mask `(K,)` of written keys whose value or handle height was edited; none where the `baked` ones were moved in time."""
-    known = _at(table["co"][:, 0], kept.written.frames)
+    known = at_frames(table["co"][:, 0], kept.written.frames)
     if not len(kept.written.frames) or np.any(baked & ~known):
         return np.zeros(len(known), dtype=bool)
-    return known & ~_as_written(kept.written, table)
+    return known & ~as_written(kept.written, table)
 
 
 def _with_handles(table: KeyTable, beside: KeyTable) -> KeyTable:
     """The keys, with the handles of those in `beside` that have the same frame and value."""
-    rows, found = _rows_at(table["co"][:, 0], beside["co"][:, 0])
+    rows, found = rows_at(table["co"][:, 0], beside["co"][:, 0])
     same = np.flatnonzero(found)
     same = same[table["co"][rows[same], 1] == beside["co"][same, 1]]
     for name in HANDLING if len(same) else ():
@@ -382,189 +438,5 @@ def united(first: KeyTable, second: KeyTable) -> KeyTable:
         return first
     if not len(first["co"]):
         return second
-    merged = joined_keys(first, some_keys(second, ~_at(second["co"][:, 0], first["co"][:, 0])))
+    merged = joined_keys(first, some_keys(second, ~at_frames(second["co"][:, 0], first["co"][:, 0])))
     return some_keys(merged, np.argsort(merged["co"][:, 0], kind="stable"))
-
-
-@dataclass(slots=True)
-class Ledger:
-    """All records kept with the curves that one object plays of an action."""
-
-    bag: CurveBag
-    channels: dict[Channel, Kept] = field(default_factory=dict)
-    made: str = ""
-    """Data created for the keys: `data`, `action` or `slot`, each with those after it; empty where there was a slot."""
-    copied: tuple[str, bool] | None = None
-    """Name of the action that this one is a copy of, and whether that had a fake user before."""
-    sets: dict[str, tuple[str, Any]] = field(default_factory=dict)
-    """Properties set along with keys, such as a constraint's mute, by data path: the data path of the keys with which they are
-    restored, and the value before."""
-
-    @classmethod
-    def of(cls, bag: CurveBag, owner: Object | None = None) -> Ledger:
-        """The ledger of these curves, with what 2.0.0 recorded on their owner; empty where it is not legible."""
-        ledger = cls(bag)
-        text = _texts(bag).get(slot_key(bag), "")
-        try:
-            if text:
-                ledger._unpack(base64.b64decode(text))
-        except ILLEGIBLE:
-            return cls(bag)
-        if owner is not None:
-            ledger.channels = _noted_by_2_0(owner, bag) | ledger.channels
-        return ledger
-
-    @classmethod
-    def present(cls, owner: Object) -> Ledger | None:
-        """The ledger of the curves that an object plays now; `None` without any."""
-        bag = curve_bag(owner)
-        return None if bag is None else cls.of(bag, owner)
-
-    def save(self, owner: Object | None = None) -> None:
-        """Store the ledger on the action."""
-        texts = _texts(self.bag)
-        texts.pop(slot_key(self.bag), None)
-        if self.channels or self.made or self.copied or self.sets:
-            texts[slot_key(self.bag)] = base64.b64encode(self._packed()).decode()
-        if texts:
-            setattr(self.bag.id_data, PROPERTY, json.dumps(texts))
-        else:
-            self.bag.id_data.property_unset(PROPERTY)
-        nudged = (kept.limb for kept in self.channels.values() if kept.task == NUDGED)
-        forget_nudges(self.bag, but={limb.partition("\n")[2] for limb in nudged})
-        if owner is not None and owner.id_type == "OBJECT" and owner.twobone.replaced_keys:
-            owner.twobone.replaced_keys = ""
-
-    def note_sets(self, owner: Object, with_path: str, paths: Iterable[str]) -> None:
-        """Record the values of properties that are about to be set along with the keys at a data path."""
-        for path in paths:
-            self.sets.setdefault(path, (with_path, owner.path_resolve(path)))
-
-    def limb_paths(self, limb: str, tasks: Collection[str] | None = None) -> set[str]:
-        """Data paths keyed for a limb by these tasks, or by any but Find Contacts, whose keys are data."""
-        return {
-            path
-            for (path, _), kept in self.channels.items()
-            if kept.limb == limb and (kept.task in tasks if tasks is not None else kept.task != FOUND)
-        }
-
-    def planted_paths(self) -> set[str]:
-        """Data paths of what was planted, or moved for planting."""
-        return {path for (path, _), kept in self.channels.items() if PLANTING.intersection(kept.tasks)}
-
-    def _packed(self) -> bytes:
-        parts = _Parts()
-        channels = [
-            [
-                *(path, index, kept.task, kept.tasks, kept.limb, kept.value),
-                [[layer.spans, parts.add_table(layer.keys), parts.add_table(layer.beside)] for layer in kept.layers],
-                [parts.add(values.tobytes()) for values in (kept.written.frames, kept.written.values, kept.written.heights)],
-            ]
-            for (path, index), kept in self.channels.items()
-        ]
-        sizes = [len(part) for part in parts.all]
-        rest = {"made": self.made, "copied": self.copied, "sets": self.sets, "sizes": sizes}
-        header = json.dumps({"channels": channels, **rest}).encode()
-        return b"".join([len(header).to_bytes(8, "little"), header, *parts.all])
-
-    def _unpack(self, packed: bytes) -> None:
-        end = 8 + int.from_bytes(packed[:8], "little")
-        header: Any = json.loads(packed[8:end])
-        ends = end + np.cumsum([0, *header["sizes"]])
-        parts = [packed[first:last] for first, last in pairwise(ends)]
-        for path, index, task, tasks, limb, value, layers, written in header["channels"]:
-            frames, values, heights = (np.frombuffer(parts[number], kind) for number, kind in zip(written, "ffe", strict=True))
-            self.channels[path, index] = Kept(
-                *(task, tuple(tasks), limb, value),
-                tuple(Layer(tuple(map(tuple, spans)), *(_table(parts, each) for each in tables)) for spans, *tables in layers),
-                Written(frames, values, heights.reshape(-1, 2)),
-            )
-        self.made = header["made"]
-        self.copied = tuple(header["copied"]) if header["copied"] else None
-        self.sets = {path: (with_path, value) for path, (with_path, value) in header["sets"].items()}
-
-
-class _Parts:
-    """Numbered byte strings, equal ones only once: many channels have keys on the same frames."""
-
-    def __init__(self) -> None:
-        self.all: dict[bytes, int] = {}
-
-    def add(self, part: bytes) -> int:
-        return self.all.setdefault(part, len(self.all))
-
-    def add_table(self, table: KeyTable) -> list[int]:
-        """Number of keys, and number of their bytes; most columns are constant, which compresses well."""
-        if not len(table["co"]):
-            return [0, 0]
-        columns = (np.ascontiguousarray(table[name], dtype=number_type(name)).tobytes() for name in WIDTHS)
-        return [len(table["co"]), self.add(zlib.compress(b"".join(columns), 1))]
-
-
-def _table(parts: Sequence[bytes], place: Sequence[int]) -> KeyTable:
-    count, number = place
-    if not count:
-        return NO_KEYS
-    flat, table, start = zlib.decompress(parts[number]), {}, 0
-    for name, width in WIDTHS.items():
-        end = start + count * width * np.dtype(number_type(name)).itemsize
-        table[name] = np.frombuffer(flat[start:end], number_type(name)).reshape(count, width)
-        start = end
-    return table
-
-
-def _texts(bag: CurveBag) -> dict[str, str]:
-    """Packed ledgers of an action, by slot; one stored by Blender 4.2, which has no slots, belongs to this bag's slot."""
-    try:
-        texts = json.loads(getattr(bag.id_data, PROPERTY, "") or "{}")
-    except (ValueError, RecursionError):
-        return {}
-    if not isinstance(texts, dict) or not all(isinstance(text, str) for text in texts.values()):
-        return {}
-    if "" in texts and slot_key(bag):
-        texts[slot_key(bag)] = texts.pop("")
-    return texts
-
-
-def _noted_by_2_0(owner: Object, bag: CurveBag) -> dict[Channel, Kept]:
-    """Records for one action of what Plant Feet replaced in files of 2.0.0, which stored them on the armature."""
-    text = owner.twobone.replaced_keys if owner.id_type == "OBJECT" else ""
-    if not text:
-        return {}
-    try:
-        with np.load(io.BytesIO(base64.b85decode(text)), allow_pickle=False) as file:
-            action, names = json.loads(str(file["names"]))
-            if action != bag.id_data.name:
-                return {}
-            found = {}
-            for number, (path, index) in enumerate(names):
-                keys, beside = ({name: file[f"{number}_{kind}{name}"] for name in WIDTHS} for kind in ("", "beside_"))
-                for table in (keys, beside):
-                    if any(table[name].shape != (len(table["co"]), width) for name, width in WIDTHS.items()):
-                        raise ValueError(path)
-                found[path, index] = Kept("plant", ("plant",), "", None, (Layer((), keys, beside),), NOTHING_WRITTEN)
-            return found
-    except ILLEGIBLE:
-        return {}
-
-
-def ledgers_of_objects() -> dict[str, Ledger]:
-    """Ledgers of what all objects play now, by their names; without objects whose action has none."""
-    found = {}
-    for thing in bpy.data.objects:
-        action = thing.animation_data.action if thing.animation_data is not None else None
-        ledger = Ledger.present(thing) if getattr(action, PROPERTY, "") else None
-        if ledger is not None:
-            found[thing.name] = ledger
-    return found
-
-
-def own_scale(armature: Object, path: str) -> tuple[float, ...]:
-    """Scale of a bone before a bake of 2.0.0 keyed the data path; 1 where it is not known."""
-    kept = armature.twobone.own_scales.get(path)
-    return (1.0, 1.0, 1.0) if kept is None else tuple(kept.scale)
-
-
-def curves_at(bag: CurveBag, paths: Collection[str]) -> list[FCurve]:
-    """The bag's curves at the data paths."""
-    return [fcurve for fcurve in bag.fcurves if fcurve.data_path in paths]

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from ...core.array_types import Array
 from ...core.rig.bones import RestBone
 from ...core.rig.channels import STILL_ZERO
+from ...records import replace
 from ..blender_types import FCurve, Object
 from ..bones import rotation_path
 from ..lookup import rotation_values
 from ..versions import curve_bag, ensure_curve_bag
-from .clearing import remove_curve
-from .reading import any_baked_keys, is_animated
+from ..writer import assign, drop_curve, keep
+from .ledger import baked_channels
+from .reading import is_animated
 from .writing import ChannelKeys, write_keys
+
+ROTATIONS = ("rotation_quaternion", "rotation_axis_angle", "rotation_euler")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +34,8 @@ class RotationChannels:
     """Curves of the present action, by channel index."""
     opaque: bool
     """Whether strips or drivers, but no curves of the action, animate the rotation, so that keys do not tell its values."""
-
-    @property
-    def baked(self) -> frozenset[int]:
-        """Indices of the channels with baked keys."""
-        return frozenset(index for index, fcurve in self.curves.items() if any_baked_keys(fcurve))
+    baked: frozenset[int]
+    """Indices of the channels with baked keys."""
 
     @property
     def animated(self) -> bool:
@@ -55,7 +56,11 @@ def read_rotation_channels(armature: Object, bone: RestBone) -> RotationChannels
     bag = curve_bag(armature)
     curves = {fcurve.array_index: fcurve for fcurve in (bag.fcurves if bag else ()) if fcurve.data_path == path}
     return RotationChannels(
-        path, rotation_values(armature.pose.bones[bone.name]), curves, is_animated(armature, path) and not curves
+        path,
+        rotation_values(armature.pose.bones[bone.name]),
+        curves,
+        opaque=is_animated(armature, path) and not curves,
+        baked=frozenset(index for _, index in baked_channels(armature, {path})) if curves else frozenset(),
     )
 
 
@@ -68,8 +73,10 @@ def set_rotation_mode(
     paths : data paths whose curves are replaced
     """
     pose_bone = armature.pose.bones[bone]
-    pose_bone.rotation_mode = mode
-    pose_bone.rotation_euler = value
+    for channel in ROTATIONS:  # Blender converts all of them when the mode changes.
+        keep(pose_bone, channel)
+    assign(pose_bone, "rotation_mode", mode)
+    assign(pose_bone, "rotation_euler", value)
     if keys:
         write_keys(ensure_curve_bag(armature), keys, -np.inf, np.inf)
     bag = curve_bag(armature)
@@ -79,7 +86,7 @@ def set_rotation_mode(
         if place in keyed:
             fcurve.keyframe_points.foreach_set("type", types)
         elif fcurve.data_path in paths:
-            remove_curve(bag, fcurve)
+            drop_curve(bag, fcurve)
 
 
 def euler_path(bone: RestBone) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Literal
 
 import numpy as np
 
-from ...core.array_types import Array, Indices, Mask
+from ...core.array_types import Array, Indices, KeyFrames, Mask
 from ...core.curves.frames import NEAR_FRAME
 from ..blender_types import FCurve
 
@@ -41,6 +42,9 @@ NATIVE = {"amplitude": 0.8, "back": 1.70158, "period": 4.1}
 KeyTable = dict[str, Array]
 """One array `(K, width)` per name in `WIDTHS`."""
 
+BareTable = Mapping[str, Array]
+"""Keys without handles, which Blender computes; read-only. A type of its own, so that nobody reads handles that are not there."""
+
 
 @dataclass(frozen=True, slots=True)
 class Keyed:
@@ -57,28 +61,44 @@ class Keyed:
 
 
 @dataclass(frozen=True, slots=True)
-class ChannelKeys:
+class _InsideRange:
     """The keys of one channel inside the range."""
 
     path: str
     index: int
     group: str
-    frames: Array
-    """`(K,)` ascending."""
+    frames: KeyFrames
+    """`(K,)`"""
     values: Array
     """`(K,)`"""
-    interpolation: str
-    """`CONSTANT`, `LINEAR` or `BEZIER`."""
-    left: Array | None = None
-    """`(K, 2)` left handles, for `BEZIER`: frame, value."""
-    right: Array | None = None
+    outside: KeyTable | None = field(default=None, kw_only=True)
+    """New keys outside the range, where the curve's present ones are to change; keys inside the range are ignored."""
+    lasting: bool = field(default=False, kw_only=True)
+    """Whether later bakes leave these keys and solve with them; Clear Baked Keys removes them."""
+
+
+@dataclass(frozen=True, slots=True)
+class StraightKeys(_InsideRange):
+    """Keys of constant or straight segments, whose handles Blender computes."""
+
+    interpolation: Literal["CONSTANT", "LINEAR"]
+    held: Mask | None = field(default=None, kw_only=True)
+    """`(K,)` keys that are constant whatever the interpolation of the others; `None` for none."""
+
+
+@dataclass(frozen=True, slots=True)
+class SmoothKeys(_InsideRange):
+    """Keys of Bezier segments; each has both handles, so do the first, the last and a single one."""
+
+    left: Array
+    """`(K, 2)` left handles: frame, value."""
+    right: Array
     """`(K, 2)` right handles."""
     smooth: Mask | None = None
     """`(K,)` whether a key's handles are aligned and stay so when one is moved; `None` for all keys."""
-    outside: KeyTable | None = None
-    """New keys outside the range, where the curve's present ones are to change; keys inside the range are ignored."""
-    lasting: bool = False
-    """Whether later bakes leave these keys and solve with them; Clear Baked Keys removes them."""
+
+
+ChannelKeys = StraightKeys | SmoothKeys
 
 
 def read_keys(fcurve: FCurve) -> KeyTable:
@@ -94,21 +114,11 @@ def key_numbers(fcurve: FCurve, name: str) -> Array:
     return flat.reshape(len(points), WIDTHS[name])
 
 
-def put_keys(fcurve: FCurve, table: KeyTable) -> None:
+def put_keys(fcurve: FCurve, table: BareTable) -> None:
     """Add keys to a curve without any; attributes not in the table have Blender's defaults until the curve's update."""
     fcurve.keyframe_points.add(len(table["co"]))
     for name, values in table.items():
         fcurve.keyframe_points.foreach_set(name, values.ravel())
-
-
-def replace_keys(fcurve: FCurve, table: KeyTable) -> None:
-    """Replace all keys of a curve by those of a table, with the table's handles."""
-    fcurve.keyframe_points.clear()
-    put_keys(fcurve, table)
-    fcurve.update()
-    # `update` recalculates automatic handles; these keys must stay as they were.
-    for name in HANDLES:
-        fcurve.keyframe_points.foreach_set(name, table[name].ravel())
 
 
 def blank_keys(count: int) -> KeyTable:
@@ -126,16 +136,17 @@ def number_type(name: str) -> type:
 NO_KEYS = blank_keys(0)
 
 
-def new_keys(frames: Array, values: Array, interpolation: int) -> KeyTable:
+def new_keys(frames: Array, values: Array, interpolation: int, *, lasting: bool = False) -> KeyTable:
     """Baked keys `(K,)`, not selected, with the attributes that Blender gives its own."""
-    table = {name: values.copy() for name, values in _shared_attributes(len(frames), interpolation).items()}
+    shared = _shared_attributes(len(frames), interpolation, lasting=lasting)
+    table = {name: values.copy() for name, values in shared.items()}
     places = _points(frames, values)
     return table | {name: places.copy() for name in ("co", *sorted(HANDLES))}
 
 
-def straight_keys(frames: Array, values: Array, interpolation: int) -> KeyTable:
-    """Baked keys `(K,)` without handles, which Blender computes; read-only, because many channels share the arrays."""
-    return {"co": _points(frames, values), **_shared_attributes(len(frames), interpolation)}
+def bare_keys(frames: Array, values: Array, interpolation: int, *, lasting: bool = False) -> BareTable:
+    """Baked keys `(K,)` without handles; many channels share the arrays."""
+    return {"co": _points(frames, values), **_shared_attributes(len(frames), interpolation, lasting=lasting)}
 
 
 def _points(frames: Array, values: Array) -> Array:
@@ -144,8 +155,8 @@ def _points(frames: Array, values: Array) -> Array:
     return places
 
 
-@lru_cache(maxsize=2)
-def _shared_attributes(count: int, interpolation: int) -> KeyTable:
+@lru_cache(maxsize=4)
+def _shared_attributes(count: int, interpolation: int, *, lasting: bool) -> BareTable:
     """Attributes that all baked keys share, whatever their frames and values."""
     table = {name: values for name, values in blank_keys(count).items() if name != "co" and name not in HANDLES}
     for name, number in NATIVE.items():
@@ -153,18 +164,14 @@ def _shared_attributes(count: int, interpolation: int) -> KeyTable:
     table["interpolation"][:] = interpolation
     table["handle_left_type"][:] = table["handle_right_type"][:] = HANDLE_VECTOR
     table["type"][:] = KEY_GENERATED
+    if lasting:
+        table["period"][:] = LASTING_PERIOD
     return table
 
 
-def lasting_keys(table: KeyTable) -> KeyTable:
-    """The keys, marked as ones that later bakes leave."""
-    return table | {"period": np.full_like(table["period"], LASTING_PERIOD)}
-
-
-def are_stretch(table: KeyTable) -> Mask:
-    """Mask `(K,)` of scale keys by which a bake has stretched the bone: baked ones that are not marked as lasting."""
-    lasting = table["period"][:, 0] == np.float32(LASTING_PERIOD)
-    return (table["type"][:, 0] == KEY_GENERATED) & ~lasting
+def are_lasting(table: KeyTable) -> Mask:
+    """Mask `(K,)` of scale keys that are marked as lasting: no later bake takes them for its own stretch."""
+    return np.asarray(table["period"][:, 0] == np.float32(LASTING_PERIOD))
 
 
 def are_within(frames: Array, start: float, end: float) -> Mask:

@@ -6,37 +6,41 @@ Inside the range a curve gets exactly the new keys; outside it every key stays b
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from ...core.array_types import Mask
+from ...records import replace
 from ..blender_types import CurveBag, FCurve, Object, Scene
 from ..lookup import datablock_named
 from ..restoring import Edit, apply_edits, edits_kept, present_values
 from ..versions import copied_fcurve, new_fcurve
-from .clearing import clear_keys, put_table
-from .destinations import open_destination
-from .replaced import Channel, Ledger, Span, Writing, Written, given_back, note, written_keys
+from ..writer import on_failure
+from .clearing import put_table, rewriting
+from .destinations import animated_channels, open_destination, remove_baked_strip
+from .ledger import Ledger
+from .replaced import Channel, Span, Writing, Written, at_frames, given_back, note, written_bare, written_keys
 from .tables import (
     HANDLE_ALIGNED,
     HANDLE_FREE,
     HANDLES,
     INTERPOLATION,
-    KEY_GENERATED,
     NO_KEYS,
+    BareTable,
     ChannelKeys,
     KeyTable,
+    StraightKeys,
     are_within,
     are_within_any,
+    bare_keys,
     joined_keys,
     key_numbers,
-    lasting_keys,
     new_keys,
     put_keys,
     read_keys,
     some_keys,
-    straight_keys,
 )
 
 COLOR_MODES = {"rotation_quaternion": "AUTO_YRGB"}
@@ -65,12 +69,10 @@ class Change:
     """Data paths of properties set along with the keys, such as a constraint's mute."""
     is_from_elsewhere: bool = False
     """Whether the keys follow from other data, so that the task's next run does not need the keys from before this one."""
-    emptied: Sequence[str] = ()
-    """Data paths of scales stretched by a bake of 2.0.0, whose keys are removed unless the ledger has a record of them."""
 
 
 NewCurves = dict[tuple[int, str, bool], FCurve]
-"""Curves made for a change that others can copy, by number of keys, interpolation and `lasting`."""
+"""Curves of straight keys made for a change that others can copy, by number of keys, interpolation and `lasting`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,8 @@ class Earlier:
     owner: str
     channels: frozenset[Channel]
     within: Span
+    strip: str = ""
+    """Name of the NLA strip that held them; empty for keys of an action."""
 
 
 def write(scene: Scene, changes: Sequence[Change], earlier: Sequence[Earlier] = ()) -> None:
@@ -94,8 +98,8 @@ def write(scene: Scene, changes: Sequence[Change], earlier: Sequence[Earlier] = 
 def put(changes: Sequence[Change], earlier: Sequence[Earlier] = ()) -> None:
     """Write all changes to their destinations, where the caller keeps unkeyed edits.
 
-    Channels of the previous run that are not written again get their earlier keys back. All changes of an object that go into
-    a new action share one.
+    Channels of the previous run that are not written again get their earlier keys back, and its strips that are not filled
+    again are removed. All changes of an object that go into a new action share one.
     """
     grouped: dict[tuple[str, str, str], list[Change]] = {}
     for change in changes:
@@ -105,24 +109,47 @@ def put(changes: Sequence[Change], earlier: Sequence[Earlier] = ()) -> None:
         spans = [change.within for change in group]
         within = min(first for first, _ in spans), max(last for _, last in spans)
         owner = datablock_named(name)
-        with open_destination(owner, destination, strip, *within) as (bag, made):
+        with open_destination(owner, destination, strip, within) as (bag, made):
             if destination == "NLA":
-                for change in group:
-                    _write_change(bag, change)
+                _write_strip(owner, bag, group, made.kind)
                 continue
             ledger = Ledger.of(bag, owner)
             if not ledger.channels:
                 ledger.made, ledger.copied = ledger.made or made.kind, ledger.copied or made.copied
+            elif made.copied:
+                ledger.copies.append(made.copied)
             undone = {channel: each.within for each in earlier if each.owner == name for channel in each.channels}
             for change in group:
                 _write_change(bag, change, owner, ledger, undone)
             _restore_unwritten(ledger, [each for each in earlier if each.owner == name], group)
             ledger.save(owner)
+    _take_back_unwritten(changes, earlier)
+
+
+def _take_back_unwritten(changes: Sequence[Change], earlier: Sequence[Earlier]) -> None:
+    """Take back what the previous run keyed on objects, and in strips, that the changes do not key."""
+    filled = {(change.owner, change.strip) for change in changes if change.destination == "NLA"}
+    for each in earlier:
+        if each.strip and (each.owner, each.strip) not in filled:
+            remove_baked_strip(datablock_named(each.owner), each.strip)
     for name in {each.owner for each in earlier} - {change.owner for change in changes}:
         ledger = Ledger.present(datablock_named(name))
         if ledger is not None:
             _restore_unwritten(ledger, [each for each in earlier if each.owner == name], ())
             ledger.save()
+
+
+def _write_strip(owner: Object, bag: CurveBag, changes: Sequence[Change], made: str) -> None:
+    """Write changes into the action of an object's strip, and note what the object had without it."""
+    before, animated = Ledger.of(bag), animated_channels(owner)
+    new = {(key.path, key.index) for change in changes for key in change.keys} - before.channels.keys() - animated
+    values = {channel: kept.value for channel, kept in before.channels.items()}
+    values |= {(edit.path, edit.index): edit.value for edit in present_values(owner, sorted(new))}
+    ledger = Ledger(bag, made=before.made or made, sets=before.sets)
+    for change in changes:
+        _write_change(bag, change, owner, ledger)
+    ledger.channels = {channel: replace(kept, value=values.get(channel)) for channel, kept in ledger.channels.items()}
+    ledger.save()
 
 
 def _restore_unwritten(ledger: Ledger, earlier: Sequence[Earlier], changes: Sequence[Change]) -> None:
@@ -134,8 +161,9 @@ def _restore_unwritten(ledger: Ledger, earlier: Sequence[Earlier], changes: Sequ
             fcurve = ledger.bag.fcurves.find(channel[0], index=channel[1])
             if kept is None or fcurve is None:
                 continue
-            restored = given_back(kept, read_keys(fcurve), *each.within, to_beginning=True)
-            put_table(ledger.bag, channel, "", restored.table, stays=kept.had_curve)
+            present = read_keys(fcurve)
+            restored = given_back(kept, present, *each.within, to_beginning=True)
+            put_table(ledger.bag, channel, "", restored.table, present=present, stays=kept.had_curve)
             if not len(restored.table["co"]) and kept.value is not None:
                 apply_edits([Edit(datablock_named(each.owner), *channel, kept.value)])
             if len(kept.layers) > 1:
@@ -157,9 +185,6 @@ def _write_change(
     """
     if ledger is not None and owner is not None and change.keys:
         ledger.note_sets(owner, change.keys[0].path, change.sets)
-    for path in change.emptied:
-        if owner is not None and ledger is not None and all(channel[0] != path for channel in ledger.channels):
-            clear_keys(owner, ledger, {path}, *change.within)
     new: NewCurves = {}
     channels: dict[Channel, list[ChannelKeys]] = {}
     for keys in change.keys:
@@ -171,14 +196,18 @@ def _write_change(
         if change.in_pieces:
             spans = tuple((float(each.frames[0]), float(each.frames[-1])) for each in pieces)
         old = NO_KEYS if is_new or not len(fcurve.keyframe_points) else read_keys(fcurve)
-        kept = ledger.channels.get(channel) if ledger is not None else None
+        if not is_new:
+            rewriting(fcurve, old)
+        kept = ledger.channels.pop(channel, None) if ledger is not None else None
         if kept is not None and undone and channel in undone:
             kept, old = kept.started_over(old, *undone[channel])
-        present = [each.value for each in present_values(owner, [channel])] if is_new and owner is not None else []
+        present = present_values(owner, [channel]) if is_new and owner is not None else []
+        on_failure(partial(apply_edits, present))
         written = _rewrite(fcurve, old, pieces, spans, is_new=is_new, in_pieces=change.in_pieces)
         if ledger is not None:
             is_again = change.is_from_elsewhere or (bool(undone) and channel in undone)
-            writing = Writing(spans, written, change.task, change.limb, present[0] if present else None, is_again)
+            value = present[0].value if present else None
+            writing = Writing(spans, written, change.task, change.limb, value, is_again)
             ledger.channels[channel] = note(kept, old, writing)
 
 
@@ -197,22 +226,27 @@ def _rewrite(
     outside, first = pieces[0].outside, pieces[0]
     has_keys = len(old["co"]) > 0
     if outside is None and not in_pieces and (not has_keys or bool(np.all(are_within(old["co"][:, 0], *spans[0])))):
-        # `update` computes vector handles.
-        table = _table_without_handles(first) if first.left is None else _table_with_handles(first)
+        table: BareTable
+        if isinstance(first, StraightKeys) and first.held is None:
+            table = bare_keys(first.frames, first.values, INTERPOLATION[first.interpolation], lasting=first.lasting)
+            written = written_bare(table)
+        else:
+            table = full = _full_table(first)
+            written = written_keys(full)
         if is_new and len(fcurve.keyframe_points):  # a copy, see `_new_curve`
             fcurve.keyframe_points.foreach_set("co", table["co"].ravel())
         else:
             fcurve.keyframe_points.clear()
             put_keys(fcurve, table)
         fcurve.update()
-        return written_keys(table)
+        return written
     base = old if outside is None else outside
     frames = base["co"][:, 0]
     kept = some_keys(base, ~are_within_any(frames, spans))
-    fresh = _table_with_handles(_joined_pieces(pieces))
-    if in_pieces:
-        fresh["interpolation"][np.cumsum([len(piece.frames) for piece in pieces]) - 1] = INTERPOLATION["LINEAR"]
-    merged = joined_keys(kept, fresh)
+    fresh = [_full_table(piece) for piece in pieces]
+    for table in fresh if in_pieces else ():
+        table["interpolation"][-1] = INTERPOLATION["LINEAR"]
+    merged = joined_keys(kept, *fresh)
     order = np.argsort(merged["co"][:, 0], kind="stable")
     merged = some_keys(merged, order)
     fcurve.keyframe_points.clear()
@@ -220,9 +254,8 @@ def _rewrite(
     fcurve.update()
     is_kept = order < len(kept["co"])
     _restore_handles(fcurve, merged, is_kept)
-    beside = [(start - 1.0, end + 1.0) for start, end in spans] if outside is not None else []
-    is_near = are_within_any(merged["co"][:, 0], beside)
-    return written_keys(some_keys(merged, ~is_kept | (is_near & (merged["type"][:, 0] == KEY_GENERATED))))
+    # Keys that hold the curve beside the spans are new as well; those that were there before are somebody else's.
+    return written_keys(some_keys(merged, ~is_kept | ~at_frames(merged["co"][:, 0], old["co"][:, 0])))
 
 
 def _new_curve(bag: CurveBag, channel: ChannelKeys, new: NewCurves, *, may_copy: bool) -> FCurve:
@@ -230,12 +263,13 @@ def _new_curve(bag: CurveBag, channel: ChannelKeys, new: NewCurves, *, may_copy:
 
     Copying is faster: most of the cost of new keys is their selection, which Blender sets one by one.
     """
-    place, kind = (channel.path, channel.index, channel.group), (len(channel.frames), channel.interpolation, channel.lasting)
-    may_copy = may_copy and channel.left is None and channel.outside is None
-    fcurve = copied_fcurve(new[kind], bag, *place) if may_copy and kind in new else None
+    place, kind = (channel.path, channel.index, channel.group), None
+    if may_copy and isinstance(channel, StraightKeys) and channel.outside is None and channel.held is None:
+        kind = len(channel.frames), channel.interpolation, channel.lasting
+    fcurve = copied_fcurve(new[kind], bag, *place) if kind in new else None
     if fcurve is None:
         fcurve = new_fcurve(bag, *place)
-        if may_copy:
+        if kind is not None:
             new[kind] = fcurve
     fcurve.color_mode = COLOR_MODES.get(channel.path.rpartition(".")[2], "AUTO_RGB")
     return fcurve
@@ -252,26 +286,14 @@ def _restore_handles(fcurve: FCurve, merged: KeyTable, kept: Mask) -> None:
         fcurve.keyframe_points.foreach_set(name, values.ravel())
 
 
-def _table_without_handles(channel: ChannelKeys) -> KeyTable:
-    table = straight_keys(channel.frames, channel.values, INTERPOLATION[channel.interpolation])
-    return lasting_keys(table) if channel.lasting else table
-
-
-def _joined_pieces(pieces: Sequence[ChannelKeys]) -> ChannelKeys:
-    """All pieces of a channel joined into one."""
-    if len(pieces) == 1:
-        return pieces[0]
-    columns = {}
-    for name in ("frames", "values", "left", "right", "smooth"):
-        parts = [getattr(piece, name) for piece in pieces]
-        columns[name] = None if parts[0] is None else np.concatenate(parts)
-    return replace(pieces[0], **columns)
-
-
-def _table_with_handles(channel: ChannelKeys) -> KeyTable:
-    table = new_keys(channel.frames, channel.values, INTERPOLATION[channel.interpolation])
-    if channel.left is not None and channel.right is not None:
-        table["handle_left"][:], table["handle_right"][:] = channel.left, channel.right
-        kinds = HANDLE_ALIGNED if channel.smooth is None else np.where(channel.smooth, HANDLE_ALIGNED, HANDLE_FREE)
-        table["handle_left_type"][:, 0] = table["handle_right_type"][:, 0] = kinds
-    return lasting_keys(table) if channel.lasting else table
+def _full_table(keys: ChannelKeys) -> KeyTable:
+    if isinstance(keys, StraightKeys):
+        table = new_keys(keys.frames, keys.values, INTERPOLATION[keys.interpolation], lasting=keys.lasting)
+        if keys.held is not None:
+            table["interpolation"][keys.held] = INTERPOLATION["CONSTANT"]
+        return table
+    table = new_keys(keys.frames, keys.values, INTERPOLATION["BEZIER"], lasting=keys.lasting)
+    table["handle_left"][:], table["handle_right"][:] = keys.left, keys.right
+    kinds = HANDLE_ALIGNED if keys.smooth is None else np.where(keys.smooth, HANDLE_ALIGNED, HANDLE_FREE)
+    table["handle_left_type"][:, 0] = table["handle_right_type"][:, 0] = kinds
+    return table

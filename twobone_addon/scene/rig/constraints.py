@@ -7,10 +7,11 @@ import bpy
 from ...errors import ChainError
 from ..blender_types import Constraint, Object, PoseBone
 from ..bones import ChainNames, IkLimb, constraint_path, ik_constraint
-from ..graph.rig_graph import inverse_kinematics
+from ..graph.rig_graph import inverse_kinematics, turning
 from ..keys.reading import is_keyed_to, moving_curves
-from ..lookup import refuse_namesake
+from ..lookup import read_once, refuse_namesake
 from ..versions import curve_bag
+from ..writer import assign
 
 LINKS = 2
 """Number of links of a limb."""
@@ -26,14 +27,12 @@ def is_acting(constraint: Constraint) -> bool:
 
 def is_constrained(bone: PoseBone) -> bool:
     """Whether constraints of its own, or IK from further down, may pose a bone differently from its channels."""
-    turning = inverse_kinematics(bone.id_data).get(bone.name, [])
-    return any(not constraint.mute for constraint in (*bone.constraints, *turning))
+    return any(not constraint.mute for constraint in (*bone.constraints, *turning(bone)))
 
 
 def acts_on(bone: PoseBone) -> bool:
     """Whether constraints of its own, or IK from further down, pose a bone now."""
-    turning = inverse_kinematics(bone.id_data).get(bone.name, [])
-    return any(is_acting(constraint) for constraint in (*bone.constraints, *turning))
+    return any(is_acting(constraint) for constraint in (*bone.constraints, *turning(bone)))
 
 
 def turned_bones(constraint: Constraint, carrier: PoseBone) -> list[PoseBone]:
@@ -61,11 +60,11 @@ def grouped_ik(armature: Object, found: list[Carried]) -> list[list[Carried]]:
     for carrier, ik in acting_ik(armature):
         groups.setdefault(_turned_names(carrier, ik), []).append((carrier, ik))
     turned = dict.fromkeys(_turned_names(*pair) for pair in found)
-    return [sorted(groups[names], key=lambda pair: (pair not in found, not _has_effect(pair[1]))) for names in turned]
 
+    def rank(pair: Carried) -> tuple[bool, bool]:
+        return pair not in found, pair[1].target is None or pair[1].influence <= 0.0
 
-def _has_effect(ik: Constraint) -> bool:
-    return ik.target is not None and ik.influence > 0.0
+    return [sorted(groups[names], key=rank) for names in turned]
 
 
 def _turned_names(carrier: PoseBone, ik: Constraint) -> tuple[str, ...]:
@@ -101,6 +100,33 @@ def read_ik(carrier: PoseBone, constraint: Constraint) -> IkLimb:
     return limb
 
 
+TURNING_ONLY = {"COPY_ROTATION", "LIMIT_ROTATION", "DAMPED_TRACK", "TRACK_TO", "LOCKED_TRACK", "TRANSFORM", "ACTION"}
+"""Constraints that turn a bone, which IK does after them; what else some of them do is proved to stay, or refused."""
+
+
+def overridden_constraints(armature: Object, names: ChainNames) -> list[IkLimb]:
+    """The acting constraints, other than IK of both, that turn the bones of a limb before its IK does."""
+    found = []
+    for name in (names.upper, names.lower):
+        bone = armature.pose.bones[name]
+        for constraint in bone.constraints:
+            is_lesser_ik = constraint.type == "IK" and 0 < len(turned_bones(constraint, bone)) < LINKS
+            if is_acting(constraint) and (is_lesser_ik or constraint.type in TURNING_ONLY):
+                found.append(IkLimb(names, name, constraint.name, "", ""))
+    return found
+
+
+def is_turned_by_others(armature: Object, names: ChainNames) -> bool:
+    """Whether constraints besides two-bone IK of its own pose any bone of a limb."""
+    bones = [armature.pose.bones[name] for name in (names.upper, names.lower)]
+    turning = read_once(inverse_kinematics, armature)
+    iks = [each for bone in bones for each in turning.get(bone.name, []) if is_acting(each)]
+    whole = [each for each in iks if sum(each in turning.get(bone.name, []) for bone in bones) == LINKS]
+    longer = [each for each in iks if sum(each in found for found in turning.values()) != LINKS]
+    others = any(is_acting(each) and each.type != "IK" for bone in bones for each in bone.constraints)
+    return others or bool(longer) or len(whole) != len(iks)
+
+
 def mute_path(limb: IkLimb) -> str:
     """Data path of the constraint's mute."""
     return bpy.data.objects[limb.names.armature].pose.bones[limb.bone].constraints[limb.constraint].path_from_id("mute")
@@ -108,4 +134,4 @@ def mute_path(limb: IkLimb) -> str:
 
 def mute(limb: IkLimb) -> None:
     """Mute the constraint."""
-    bpy.data.objects[limb.names.armature].pose.bones[limb.bone].constraints[limb.constraint].mute = True
+    assign(bpy.data.objects[limb.names.armature].pose.bones[limb.bone].constraints[limb.constraint], "mute", value=True)

@@ -146,7 +146,8 @@ class ControlLimbs:
     def _controls(self) -> list[tuple[ControlLimb, set[str]]]:
         """For each limb, the bones that only it depends on, and neither its parent nor other limbs."""
         above = [self._above([*limb.bones]) | self._switches(limb) for limb in self.limbs]
-        carried = [self._above(self._carriers(limb)) for limb in self.limbs]
+        parents = [self._armature.pose.bones[limb.shown[0]].parent for limb in self.limbs]
+        carried = [self._above([parent.name] if parent else []) for parent in parents]
         own = []
         for number, limb in enumerate(self.limbs):
             others = set().union(*(found for other, found in enumerate(above) if other != number), carried[number])
@@ -161,10 +162,6 @@ class ControlLimbs:
         read = (PROPERTY_OF.match(target.data_path) for variable in variables for target in variable.targets)
         names = {bpy.utils.unescape_identifier(match["bone"]) for match in read if match}
         return {name for name in names if name in self._armature.pose.bones}
-
-    def _carriers(self, limb: ControlLimb) -> list[str]:
-        parent = self._armature.pose.bones[limb.shown[0]].parent
-        return [parent.name] if parent else []
 
     def _above(self, bones: list[str]) -> set[str]:
         name = self._armature.name

@@ -14,10 +14,11 @@ from ...core.contacts.points import FootPoints, foot_points
 from ...core.limbs.skeleton import Skeleton
 from ...core.rig.bones import RestChain
 from ...errors import ObjectError
-from ..blender_types import Constraint, Object, PoseBone
-from ..bones import ChainNames, read_rest_bone
+from ..blender_types import Bone, Constraint, Object, PoseBone
+from ..bones import ChainNames, bones_below, read_rest_bone
 from ..graph.rig_graph import inverse_kinematics
 from ..keys.reading import moving_curves
+from ..lookup import read_once
 from .constraints import is_acting
 
 COINCIDENT = 1e-4
@@ -97,7 +98,7 @@ def read_skeleton(armature: Object) -> Skeleton:
     """The bones of an armature, with which of them are posed by constraints or copy others."""
     bones = armature.data.bones
     number = {bone.name: index for index, bone in enumerate(bones)}
-    turned = inverse_kinematics(armature)
+    turned = read_once(inverse_kinematics, armature)
     copies: list[tuple[int, int]] = []
     bound: set[int] = set()
     for bone in armature.pose.bones:
@@ -150,6 +151,10 @@ SHOE = 1.6
 STUB = 0.02
 """Length of a foot, relative to its leg, up to which an importer made it up, so that it does not bound the foot's mesh."""
 
+AS_LONG = 1e-5
+"""Relative difference of lengths that are the same in single precision."""
+USUAL_FOOT = 1.0 / 6.0
+"""Distance from ankle to ball of a person, leg lengths: 15 cm of a leg of 0.9 m."""
 SAME_PLACE = 0.05
 """Distance within which a deforming bone begins where another bone does, relative to that bone's length or the foot's reach."""
 
@@ -177,7 +182,7 @@ def loose_foot(armature: Object, names: ChainNames) -> str:
     """
     if carrier_of(armature, names) != names.tip and foot_bone(armature, names) is not None:
         return names.tip
-    if not names.tip_at_tail or any(map(is_acting, inverse_kinematics(armature).get(names.lower, ()))):
+    if not names.tip_at_tail or any(map(is_acting, read_once(inverse_kinematics, armature).get(names.lower, ()))):
         return ""
     carrier = armature.pose.bones[names.tip]
     near = SAME_PLACE * carrier.bone.length
@@ -200,11 +205,13 @@ def read_foot_points(armature: Object, names: ChainNames, rest: RestChain, toe: 
     if foot is None:
         return FootPoints(rest.tip, rest.tip, 0.0)
     joints = rest.rest_joints()
-    below = {bone.name: bone.bone for bone in foot.children_recursive}
-    places = np.array([place for bone in below.values() for place in (bone.head_local, bone.tail_local)]).reshape(-1, 3)
+    below = {bone.name: bone for bone in bones_below(foot.bone)}
+    ends = [(bone.head_local,) if has_invented_tail(bone) else (bone.head_local, bone.tail_local) for bone in below.values()]
+    places = np.array([place for bone_ends in ends for place in bone_ends]).reshape(-1, 3)
     length = float(path_length(joints))
+    foot_length = min(foot.bone.length, USUAL_FOOT * length) if has_invented_tail(foot.bone) else foot.bone.length
     ankle = np.array(foot.bone.head_local)
-    farthest = max(foot.bone.length, *(magnitude(places - ankle)), 0.0)
+    farthest = max(foot_length, *(magnitude(places - ankle)), 0.0)
     reach = SHOE * farthest if farthest > STUB * length else length
     up = _up_at_rest(armature, joints)
     seen, source = _vertices(armature, foot, min(reach, length)), "MESH"
@@ -212,7 +219,7 @@ def read_foot_points(armature: Object, names: ChainNames, rest: RestChain, toe: 
         seen, source = _heel_bone(armature, foot, reach, up), "BONE"
     return foot_points(
         foot_rest=np.array(foot.bone.matrix_local),
-        foot_length=foot.bone.length,
+        foot_length=foot_length,
         toe_rest=np.array(below[toe].matrix_local) if toe in below else None,
         joints_below=places,
         up_armature=up,
@@ -223,12 +230,18 @@ def read_foot_points(armature: Object, names: ChainNames, rest: RestChain, toe: 
     )
 
 
+def has_invented_tail(bone: Bone) -> bool:
+    """Whether an import has made up the tail of a last bone: it gives it its parent's length, as the file has no such point."""
+    parent = bone.parent
+    return parent is not None and not bone.children and abs(bone.length - parent.length) <= AS_LONG * parent.length
+
+
 def _vertices(armature: Object, foot: PoseBone, reach: float) -> Array:
     """Vertices `(n, 3)` at rest, armature space, that mostly follow the foot or bones below it, within `reach` of the ankle.
 
     Where no mesh has weights for these bones, as in control rigs, the deforming bones that begin where they do count.
     """
-    own = [foot.bone, *foot.bone.children_recursive]
+    own = [foot.bone, *bones_below(foot.bone)]
     near = SAME_PLACE * reach
     beside = [
         bone

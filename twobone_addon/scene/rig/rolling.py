@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 
 import bpy
 import numpy as np
@@ -13,7 +14,9 @@ from mathutils import Matrix
 from ...errors import WriteError
 from ...said import Sentence
 from ..blender_types import Constraint, EditBone, Object, PoseBone
+from ..edit_mode import switch_edit_mode
 from ..keys.reading import motion_curves
+from ..writer import assign, on_failure
 
 LOCAL_SPACES = {"LOCAL", "LOCAL_WITH_PARENT", "LOCAL_OWNER_ORIENT"}
 """Owner spaces of constraints that turn with the bone's roll."""
@@ -57,23 +60,29 @@ def refuse_unrollable(armature: Object, name: str) -> None:
 def change_rolls(armature: Object, changes: Mapping[str, float]) -> None:
     """Add to the rolls of bones, by name, in radians. Locations, custom shapes and children are adapted."""
     # Edit Mode's roll is up to 1e-5 radians off, so the goal is computed from the bone's rest matrix.
-    goals = {name: _rest(armature, name) @ Matrix.Rotation(change, 3, "Y") for name, change in changes.items()}
+    rests = {name: armature.data.bones[name].matrix_local.to_3x3() for name in changes}
+    goals = {name: rests[name] @ Matrix.Rotation(change, 3, "Y") for name, change in changes.items()}
     with _edit_mode(armature):
+        bones = armature.data.edit_bones
+        on_failure(partial(_set_rolls, armature, {name: bones[name].roll for name in goals}))
         for name, goal in goals.items():
-            _roll(armature.data.edit_bones[name], goal)
+            _roll(bones[name], goal)
     for name, change in changes.items():
         back = Matrix.Rotation(-change, 3, "Y")
         bone = armature.pose.bones[name]
         if bone.bone.use_local_location:
-            bone.location = back @ bone.location
-        bone.custom_shape_translation = back @ bone.custom_shape_translation
-        bone.custom_shape_rotation_euler = (back @ bone.custom_shape_rotation_euler.to_matrix()).to_euler()
+            assign(bone, "location", back @ bone.location)
+        assign(bone, "custom_shape_translation", back @ bone.custom_shape_translation)
+        turned = (back @ bone.custom_shape_rotation_euler.to_matrix()).to_euler()
+        assign(bone, "custom_shape_rotation_euler", turned)
         for child in _carried_objects(armature, name):
-            child.matrix_parent_inverse = back.to_4x4() @ child.matrix_parent_inverse
+            assign(child, "matrix_parent_inverse", back.to_4x4() @ child.matrix_parent_inverse)
 
 
-def _rest(armature: Object, name: str) -> Matrix:
-    return armature.data.bones[name].matrix_local.to_3x3()
+def _set_rolls(armature: Object, rolls: Mapping[str, float]) -> None:
+    with _edit_mode(armature):
+        for name, roll in rolls.items():
+            armature.data.edit_bones[name].roll = roll
 
 
 def _roll(bone: EditBone, goal: Matrix) -> None:
@@ -94,13 +103,23 @@ def _edit_mode(armature: Object) -> Iterator[None]:
             object=active.name,
             armature=armature.name,
         )
+    on_failure(partial(_set_mode, armature, mode, active))
     objects.active = armature
-    bpy.ops.object.mode_set(mode="EDIT")
+    switch_edit_mode(armature, on=True)
     try:
         yield
     finally:
-        bpy.ops.object.mode_set(mode=mode)
-        objects.active = active
+        _set_mode(armature, mode, active)
+
+
+def _set_mode(armature: Object, mode: str, active: Object | None) -> None:
+    objects = bpy.context.view_layer.objects
+    if armature.mode != mode:
+        objects.active = armature
+        switch_edit_mode(armature, on=mode == "EDIT")
+        if armature.mode != mode:
+            bpy.ops.object.mode_set(mode=mode)
+    objects.active = active
 
 
 def _why_visible(armature: Object, bone: PoseBone) -> Sentence | None:

@@ -266,6 +266,8 @@ class ValueReader:
     def __init__(self, probe: Object, quantity: Quantity, count: int) -> None:
         self._object = bpy.data.objects[quantity.object]
         self._path = quantity.path
+        # The scene's evaluated copy may be from before a chain was added, removed or moved in its list.
+        self._object.update_tag()
         driver = probe.driver_add("location", 0).driver
         driver.type = "AVERAGE"
         target = driver.variables.new().targets[0]

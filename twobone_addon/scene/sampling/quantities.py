@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from ...core.array_types import Array, Indices
 from ...core.arrays import every_row, frame_rows
+from ...records import replace
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ import numpy as np
 
 from ...core.array_types import Array
 from ..blender_types import Bone, Constraint, Context, FCurve, Object, PoseBone, Scene
+from ..edit_mode import switch_edit_mode
 from ..graph.animation_reading import is_mixed, steers_bones
 from ..graph.rig_graph import RigGraph, drivers_by_owner, inverse_kinematics
 from ..lookup import bone_owner, objects_by_name, owner_of
@@ -87,8 +88,7 @@ def _switch(bare: Object, mode: str) -> bool:
     overrides = {"active_object": bare, "object": bare, "selected_objects": [bare], "edit_object": edited}
     context: Context = bpy.context
     with context.temp_override(scene=stage, view_layer=stage.view_layers[0], **overrides):
-        if bpy.ops.object.mode_set.poll():
-            bpy.ops.object.mode_set(mode=mode)
+        switch_edit_mode(bare, on=mode == "EDIT")
     return bare.mode == mode
 
 

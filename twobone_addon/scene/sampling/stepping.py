@@ -67,14 +67,3 @@ def part_of(steps: Steps[Result], number: int, count: int) -> Steps[Result]:
             except StopIteration as end:
                 return end.value
             yield (number + part) / count
-
-
-def verifying(steps: Steps[Result]) -> Steps[Result]:
-    """Run the steps, with their progress marked as that of a proof."""
-    with closing(steps):
-        while True:
-            try:
-                part = next(steps)
-            except StopIteration as end:
-                return end.value
-            yield Verifying(part)

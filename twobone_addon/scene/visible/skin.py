@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import bpy
+import numpy as np
 from mathutils import Vector
 
+from ...core.array_types import Array, Mask
+from ...core.arrays import magnitude
 from ..blender_types import Object
 from ..graph.rig_graph import TARGETS, drivers_by_owner
+from ..lookup import read_once
 
 BESIDE = 0.05
 """Distance from a link at rest, relative to its length, within which a bone with both ends lies on it."""
@@ -58,31 +63,42 @@ def followers(armature: Object) -> list[Object]:
 
 def deforming_beside(armature: Object, start: Vector, end: Vector) -> list[str]:
     """Names of the deforming bones between two points at rest, armature space, the one nearest to the end first."""
-    along = end - start
-    length = along.length
+    bones, along = read_once(_deforming_bones, armature), np.array(end - start, dtype=float)
+    length = float(magnitude(along))
     if length == 0.0:
         return []
-    found = [
-        bone
-        for bone in armature.data.bones
-        if bone.use_deform
-        and bone.length >= BESIDE * length
-        and all(_is_on(place - start, along, length) for place in (bone.head_local, bone.tail_local))
-    ]
-    return [
-        bone.name for bone in sorted(found, key=lambda bone: min((bone.tail_local - end).length, (bone.head_local - end).length))
-    ]
+    away = bones.ends - np.array(start, dtype=float)
+    parts = np.clip(away @ along / (length * length), 0.0, 1.0)
+    on_link = np.all(magnitude(away - along * parts[..., None]) <= BESIDE * length, axis=-1)
+    found = np.flatnonzero(on_link & (magnitude(np.diff(bones.ends, axis=1)[:, 0]) >= BESIDE * length))
+    distances = magnitude(bones.ends[found] - np.array(end, dtype=float)).min(axis=-1)
+    return [bones.names[number] for number in found[np.argsort(distances, kind="stable")]]
+
+
+@dataclass(frozen=True, slots=True)
+class _DeformingBones:
+    """The deforming bones of an armature at rest."""
+
+    names: list[str]
+    ends: Array
+    """`(B, 2, 3)` heads and tails, armature space."""
+
+
+def _deforming_bones(armature: Object) -> _DeformingBones:
+    bones = armature.data.bones
+    deforms: Mask = np.empty(len(bones), dtype=bool)
+    bones.foreach_get("use_deform", deforms)
+    ends = np.empty((2, len(bones), 3), dtype=np.float32)
+    for place, name in zip(ends, ("head_local", "tail_local"), strict=True):
+        bones.foreach_get(name, place.ravel())
+    names = [bone.name for bone, is_one in zip(bones, deforms.tolist(), strict=True) if is_one]
+    return _DeformingBones(names, ends[:, deforms].swapaxes(0, 1).astype(float))
 
 
 def seen_from(armature: Object, other: Object, bone: str, place: Sequence[float]) -> Vector:
     """A point of an armature at rest, in the space of a bone of this or another armature that carries it along."""
     own = armature.matrix_world.inverted_safe() @ other.matrix_world @ other.data.bones[bone].matrix_local
     return own.inverted_safe() @ Vector(place)
-
-
-def _is_on(place: Vector, along: Vector, length: float) -> bool:
-    part = min(1.0, max(0.0, place.dot(along) / (length * length)))
-    return (place - along * part).length <= BESIDE * length
 
 
 def _read_by(armature: Object) -> Iterator[Object]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-import bpy
 import numpy as np
 
 from ..blender_types import Constraint, Object, Scene
@@ -17,9 +16,10 @@ from ..graph.rig_graph import Node
 from ..graph.stillness import Stillness
 from ..keys.reading import is_animated, moving_curves, read_frames
 from ..lookup import bone_owner, object_named, owner_of
+from ..restoring import Edit, apply_edits
 from ..sampling.evaluate import values_over
 from .rig_ik import COPYING, RigIk, RigReader
-from .trials import Trial, trial
+from .trials import TrialRig, trial
 from .visible_bone import TURNS, Hindrance, hindrances
 
 TRIED = (1.0, 0.0)
@@ -49,13 +49,18 @@ def fk_settings(armature: Object, names: ChainNames) -> list[Setting]:
     """
     found: dict[Property, float] = {}
     switches: dict[Property, None] = {}
+    bare: list[Hindrance] = []
     for hindrance in hindrances(armature, names):
         driving = driving_properties(armature, hindrance)
         if driving is None:
-            found |= _undriven_values(armature, hindrance)
+            bare.append(hindrance)
         switches |= dict.fromkeys(driving or ())
     if switches:
-        found |= _helpful_values(armature, names, switches)
+        found, left = _helpful_values(armature, names, switches)
+        # An IK copy that is always on does not hinder below an FK copy that a switch turns on.
+        bare = [hindrance for hindrance in bare if hindrance in left or not found]
+    for hindrance in bare:
+        found |= _undriven_values(armature, hindrance)
     return [Setting(owner, path, value) for (owner, path), value in found.items()]
 
 
@@ -90,15 +95,7 @@ def switch_frames(scene: Scene, armature: Object, deciding: Iterable[Hindrance],
 
 def set_value(datablock: Object, path: str, value: float) -> None:
     """Set a property to a number, converted to its own type."""
-    present = datablock.path_resolve(path)
-    number = type(present)(value)
-    if path.endswith("]"):
-        owner, _, key = path[:-2].rpartition('["')
-        holder = datablock.path_resolve(owner) if owner else datablock
-        holder[bpy.utils.unescape_identifier(key)] = number
-    else:
-        owner, _, name = path.rpartition(".")
-        setattr(datablock.path_resolve(owner) if owner else datablock, name, number)
+    apply_edits([Edit(datablock, path, 0, type(datablock.path_resolve(path))(value))])
     datablock.update_tag()
 
 
@@ -147,8 +144,10 @@ def _undriven_values(armature: Object, hindrance: Hindrance) -> dict[Property, f
     return {(owner, f"{path}.influence"): 1.0, **({(owner, f"{path}.mute"): 0.0} if muted else {})}
 
 
-def _helpful_values(armature: Object, names: ChainNames, switches: Iterable[Property]) -> dict[Property, float]:
-    """The properties that can reduce the limb's hindrances, with the values that do."""
+def _helpful_values(
+    armature: Object, names: ChainNames, switches: Iterable[Property]
+) -> tuple[dict[Property, float], list[Hindrance]]:
+    """The properties that can reduce the limb's hindrances, with the values that do, and what hinders it with them."""
     helpful: dict[Property, float] = {}
     switches = list(switches)
     with trial(armature, [owner for owner, _ in switches]) as tried:
@@ -163,10 +162,11 @@ def _helpful_values(armature: Object, names: ChainNames, switches: Iterable[Prop
                     fewest, best = left, value
                     helpful[owner, path] = value
             set_value(copied, path, best)
-    return helpful
+        tried.layer.update()
+        return helpful, hindrances(tried.thing, names, tried.evaluated)
 
 
-def _count_hindrances(tried: Trial, names: ChainNames) -> int:
+def _count_hindrances(tried: TrialRig, names: ChainNames) -> int:
     tried.layer.update()
     return len(hindrances(tried.thing, names, tried.evaluated))
 
@@ -263,7 +263,7 @@ def _tried_values(armature: Object, switches: dict[Property, list[Influence]]) -
     return helpful
 
 
-def _deviation(tried: Trial, influences: list[Influence]) -> float:
+def _deviation(tried: TrialRig, influences: list[Influence]) -> float:
     tried.layer.update()
     bones = tried.evaluated(tried.thing).pose.bones
     constraints = ((bones[bone].constraints[name], required) for bone, name, required in influences)

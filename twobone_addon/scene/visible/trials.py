@@ -21,7 +21,7 @@ ANGLE = 0.4
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class TrialRig:
     """A copy of a rig without animation, but with its drivers, and copies of what follows or steers it."""
 
     thing: Object
@@ -35,7 +35,7 @@ class Trial:
 
 
 @contextmanager
-def trial(armature: Object, steering: Iterable[bpy.types.ID] = ()) -> Iterator[Trial]:
+def trial(armature: Object, steering: Iterable[bpy.types.ID] = ()) -> Iterator[TrialRig]:
     """Copies, during a block, of an armature, its followers, and the datablocks `steering` that their drivers read."""
     stage = bpy.data.scenes.new(STAGE_NAME)
     originals = dict.fromkeys([armature, *followers(armature), *steering])
@@ -49,7 +49,7 @@ def trial(armature: Object, steering: Iterable[bpy.types.ID] = ()) -> Iterator[T
                 stage.collection.objects.link(copied)
             for before, after in copies.items():
                 redirect(copied, before, after)
-        yield Trial(copies[armature], stage.view_layers[0], copies)
+        yield TrialRig(copies[armature], stage.view_layers[0], copies)
     finally:
         bpy.data.batch_remove(list(copies.values()))
         bpy.data.scenes.remove(stage)
@@ -80,7 +80,7 @@ class Turned:
         return max(0.0, 1.0 - (moved - expected).length / distance) if distance > 0.0 else 0.0
 
 
-def _places(tried: Trial, named: dict[Object, str]) -> dict[Node, Matrix]:
+def _places(tried: TrialRig, named: dict[Object, str]) -> dict[Node, Matrix]:
     """World matrices of all bones of the copies, by the originals' names."""
     places = {}
     for copied, name in named.items():

@@ -17,7 +17,7 @@ from mathutils import Vector
 
 from ..blender_types import Constraint, FCurve, Object, PoseBone
 from ..bones import ChainNames
-from ..graph.rig_graph import Node, RigGraph
+from ..graph.rig_graph import Node, RigGraph, turning
 from ..lookup import BONES, bone_owner, owner_of
 from ..rig.chain_finding import bones_between
 from .skin import BESIDE, Skins, deforming_beside
@@ -79,7 +79,7 @@ class Shown:
         return self.share >= FOLLOWS
 
 
-class Links:
+class MotionLinks:
     """Finds how the motion of a chain reaches the bones of its armature and of others; reads each bone only once."""
 
     def __init__(self, armature: Object, chain: Collection[str], skins: Skins, view: View = as_it_is) -> None:
@@ -202,7 +202,9 @@ class Links:
             return offered if constraint.type in WHOLE and weight == 1.0 else before.together(offered)
         taken = offered if share > before.share else before
         hinders = weight < FOLLOWS if taken is offered else weight > 0.0
-        decides = {Hindrance(_carrier(constraint), constraint.name, acts=taken is before, armature=self._foreign(armature)): None}
+        decides = {
+            Hindrance(bone_carrying(constraint), constraint.name, acts=taken is before, armature=self._foreign(armature)): None
+        }
         return _Best(taken.share, taken.hindrances | (decides if hinders else {}), taken.deciding | decides)
 
 
@@ -225,7 +227,7 @@ def _merged(found: Iterable[dict]) -> dict:
     return {key: None for each in found for key in each}
 
 
-def _carrier(constraint: Constraint) -> str:
+def bone_carrying(constraint: Constraint) -> str:
     """Name of the bone that carries a constraint."""
     path = constraint.path_from_id()
     owner = constraint.id_data.path_resolve(path[: path.rindex(".constraints[")])
@@ -263,7 +265,7 @@ def shown_bone(armature: Object, names: ChainNames, skins: Skins | None = None) 
     skins : deformed meshes and followers in the file, if they are known already
     """
     skins = skins or Skins()
-    linked, (_, mid, tip) = Links(armature, {names.lower}, skins), _rest_joints(armature, names)
+    linked, (_, mid, tip) = MotionLinks(armature, {names.lower}, skins), _rest_joints(armature, names)
     deforms = skins.deforms_a_mesh(armature)
     others = [] if deforms else [other for other in skins.followers(armature) if skins.deforms_a_mesh(other)]
     seen = [shown for other in others for shown in linked.shown_beside(other, mid, tip)]
@@ -273,6 +275,30 @@ def shown_bone(armature: Object, names: ChainNames, skins: Skins | None = None) 
         if own.bone.use_deform and (not seen or skins.deforms_a_mesh(armature, own.name) or not deforms):
             seen = [linked.shown((armature.name, own.name))]
     return max(seen, key=lambda shown: shown.share) if seen else None
+
+
+def shown_elsewhere(armature: Object, names: ChainNames, skins: Skins | None = None) -> Shown | None:
+    """The visible bone of the lower link where it shows the motion of other bones than the chain's own; else `None`.
+
+    Where only constraints of the chain's own bones keep it from following the keys, it shows what these bones do.
+    """
+    shown = shown_bone(armature, names, skins)
+    if shown is None or shown.follows or (shown.hindrances and len(shown.hindrances) == len(on_chain(armature, names, shown))):
+        return None
+    return shown
+
+
+def on_chain(armature: Object, names: ChainNames, shown: Shown) -> list[Hindrance]:
+    """The hindrances of a visible bone that are constraints of the chain's own bones, or IK that turns these."""
+    own = [armature.pose.bones[name] for name in (names.upper, names.lower)]
+    iks = {(bone_carrying(constraint), constraint.name) for bone in own for constraint in turning(bone)}
+    return [
+        each
+        for each in shown.hindrances
+        if not each.armature
+        and each.constraint
+        and (each.bone in {bone.name for bone in own} or (each.bone, each.constraint) in iks)
+    ]
 
 
 def hindrances(armature: Object, names: ChainNames, view: View = as_it_is) -> list[Hindrance]:
@@ -292,7 +318,7 @@ def _shown_of_limb(armature: Object, names: ChainNames, view: View) -> list[Show
     seen: list[Shown] = []
     skins = Skins()
     for chain, start, end in ((above, root, mid), ({names.lower}, mid, tip)):
-        linked = Links(armature, chain, skins, view)
+        linked = MotionLinks(armature, chain, skins, view)
         seen += [linked.shown((armature.name, name)) for name in chain]
         for other in (armature, *skins.followers(armature)):
             seen += linked.shown_beside(other, start, end)

@@ -5,25 +5,332 @@ Only the rest pose, the settings and the animated channels are read; no motion i
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
-from ...core.array_types import Array
-from ...core.rig.bones import RestBone, RestChain
+from ...core.array_types import Array, Indices, KeyFrames
+from ...core.curves.frames import NEAR_FRAME, merge_frames, subframe_grid
+from ...core.curves.reduction import reduce_keys
+from ...core.rig.bones import BoneChannels, ChainMotion, RestBone, RestChain
+from ...core.rig.channels import Matrices, channel_rotations, from_eulers
 from ...core.rig.limb_normals import resting_hinge
 from ...core.rig.limb_planes import rest_normal
-from ...core.rig.plane_frames import is_bent
-from ...core.rig.posing import hinge_axis, scale_carriers
-from ...core.rig.rotations import unit
+from ...core.rig.plane_frames import LETTERS, PlaneSpaces, has_plane, is_bent, still_frames
+from ...core.rig.posing import Reference, hinge_axis, present_reference, rest_reference, scale_carriers
+from ...core.rig.rotations import determinant, unit
+from ...pipeline.keys.reducing import reduced_channel
+from ...pipeline.motion.curve_motion import CurveMotion
 from ...pipeline.plan.found_chain import end_bone_of, find_chain
-from ...pipeline.plan.planes_of_rig import normal_now
+from ...pipeline.plan.planes_of_rig import decided, normal_now
+from ...pipeline.pose.curve_values import HINGE_TOLERANCE, RotationCurves, Surroundings, rotation_curves
+from ...records import replace
 from ...said import Sentence, note
 from ...scene.blender_types import Object
 from ...scene.bones import ChainNames
-from ...scene.keys.rotation_channels import RotationChannels, read_rotation_channels
+from ...scene.graph.lineage_reading import LineageReader
+from ...scene.graph.rig_graph import Node, dependencies
+from ...scene.graph.stillness import Stillness
+from ...scene.keys.reading import key_frames, motion_curves
+from ...scene.keys.rotation_channels import RotationChannels, euler_path, read_rotation_channels
+from ...scene.keys.tables import INTERPOLATION, KEY_PLAIN, ChannelKeys, StraightKeys, read_keys
+from ...scene.lookup import objects_by_name, rotation_values
+from ...scene.sampling.quantities import Quantity
 from ...settings import LIMB_PLANES, BakeSettings
-from .chain_plane import ON_AXIS, plane_moves, present_pose, why_no_hinges
+
+
+def present_pose(armature: Object, rest: RestChain, settings: BakeSettings) -> Reference:
+    """The reference pose of a bake at the scene's present frame, as one row."""
+    bones = armature.pose.bones
+    parent = bones[rest.bones[0].name].parent
+    motion = ChainMotion(
+        np.array(parent.matrix, dtype=float)[None] if parent else None,
+        tuple(_channels(armature, bone) for bone in rest.bones),
+    )
+    return (rest_reference if settings.reference == "REST" else present_reference)(rest, motion)
+
+
+def plane_moves(armature: Object, settings: BakeSettings, names: ChainNames, rest: RestChain) -> bool:
+    """Whether anything may turn the plane relative to the chain's parents, or to the bones between its joints.
+
+    True where stillness cannot be proved.
+    """
+    objects, stillness = objects_by_name(), Stillness()
+    between = [bone.name for index, bone in enumerate(rest.bones[: rest.turning[-1]]) if index not in rest.turning]
+    if not stillness.holds((names.armature, name) for name in between):
+        return True
+    if settings.plane != "OBJECT" and settings.plane_space == "PARENT":
+        return False
+    parent = armature.pose.bones[names.upper].parent
+    above = dependencies(objects, [(names.armature, parent.name)]).nodes if parent else set()
+    of_armature = dependencies(objects, [(names.armature, "")]).nodes
+    if settings.plane == "OBJECT":
+        return not stillness.holds(above | of_armature | dependencies(objects, [(settings.plane_object, "")]).nodes)
+    if settings.plane_space == "WORLD":
+        return not stillness.holds(above | of_armature)
+    # Motion of the armature object moves the plane along with it, unless a bone above depends on anything else.
+    outside = {node for node in above if node[0] != names.armature} - of_armature
+    return not stillness.holds(above if outside else {node for node in above if node[1]})
+
+
+def _channels(armature: Object, bone: RestBone) -> BoneChannels:
+    """Present channels of a bone, as one row."""
+    pose_bone = armature.pose.bones[bone.name]
+    rotation = channel_rotations(bone.rotation_mode, np.array([rotation_values(pose_bone)]))
+    return BoneChannels(np.array([pose_bone.location]), rotation, np.array([pose_bone.scale]))
+
+
+ON_AXIS = 0.5 * HINGE_TOLERANCE
+"""Angle between a hinge and a local axis, radians, up to which every turn about the hinge is within the bake's tolerance: a
+half turn about an axis that is off by e leaves the local axis off by 2 e."""
+
+SAME_PLANE = np.radians(1.0)
+"""Angle between the present normals of two planes, radians, up to which one is suggested in place of the other."""
+
+MOMENTS = 4
+"""Number of samples from key to key, where keys are more than a frame apart."""
+
+
+def why_no_hinges(armature: Object, settings: BakeSettings, names: ChainNames, rest: RestChain) -> Sentence | None:
+    """Why bones are no hinges in a plane that may move relative to their parents, as the end of a sentence; `None` if they are.
+
+    Suggests a plane that moves with the parent bone and now lies like the chosen one, if there is one.
+    """
+    sampled = axes_over_time(armature, settings, names, rest)
+    why = Sentence("the plane may move relative to the parent bones")
+    if sampled is not None:
+        frames, axes = sampled
+        angles = np.max([_angles(each, each[0]) for each in axes], axis=0)
+        if np.max([_angles(each, unit(each.mean(axis=0))) for each in axes]) <= ON_AXIS:
+            return None
+        worst = int(np.argmax(angles))
+        why = Sentence(
+            "the parent bones rotate {angle:.3g} degrees out of the plane between frames {first:g} and {last:g}",
+            {"angle": np.degrees(angles[worst]), "first": frames[0], "last": frames[worst]},
+        )
+    letters = _plane_of_parent(armature, settings, names, rest)
+    if not letters:
+        return why
+    return Sentence("{reason}; plane {plane} in Parent space rotates with them", {"reason": why, "plane": letters})
+
+
+def _plane_of_parent(armature: Object, settings: BakeSettings, names: ChainNames, rest: RestChain) -> str:
+    """Letters of a Parent space plane that now lies like the chosen one and moves with the parent bone; empty if none does."""
+    normal = normal_now(armature, settings, names.upper)
+    if armature.pose.bones[names.upper].parent is None or normal is None:
+        return ""
+    for letters in LETTERS:
+        tried = replace(settings, plane=letters, plane_space="PARENT")
+        other = normal_now(armature, tried, names.upper)
+        if other is not None and abs(other @ normal) >= np.cos(SAME_PLANE) and not plane_moves(armature, tried, names, rest):
+            return letters
+    return ""
+
+
+def _angles(axes: Array, axis: Array) -> Array:
+    """Angles `(F,)`, radians, between axes `(F, 3)` and one axis `(3,)`."""
+    return np.arctan2(np.linalg.norm(np.cross(axes, axis), axis=-1), axes @ axis)
+
+
+def axes_over_time(
+    armature: Object, settings: BakeSettings, names: ChainNames, rest: RestChain
+) -> tuple[Array, list[Array]] | None:
+    """Frames `(F,)`, and hinge axes `(F, 3)` of each turning bone at these, in the bone's space before its own rotation.
+
+    The frames are those of all keys on which the bones and the plane depend, and some between them. `None` where F-Curves
+    alone do not determine the motion (constraints, drivers, strips, modifiers that go on beyond keys), or where the plane
+    is degenerate at some frame.
+    """
+    above = _above(settings, names, rest)
+    frames = _key_moments(above)
+    if frames is None:
+        return None
+    reader = LineageReader(frames)
+    motion = CurveMotion(reader)
+    chain = _chain_motion(armature, rest, reader, motion)
+    normals = None if chain is None else _normals(settings, names, chain, motion)
+    if chain is None or normals is None:
+        return None
+    found = [hinge_axis(inherited, normals) for inherited in rest_reference(rest, chain).inherited]
+    return frames, [np.broadcast_to(axes, (len(frames), 3)) for axes in found]
+
+
+def _above(settings: BakeSettings, names: ChainNames, rest: RestChain) -> set[Node]:
+    """Nodes on which the bones between the joints, their parents and the plane depend, without the turning bones."""
+    between = [(names.armature, bone.name) for bone in rest.bones[: rest.turning[-1]]]
+    starts = [(names.armature, ""), *between]
+    if settings.plane == "OBJECT":
+        starts.append((settings.plane_object, ""))
+    turning = {(names.armature, rest.bones[index].name) for index in rest.turning}
+    return dependencies(objects_by_name(), starts).nodes - turning
+
+
+def _key_moments(nodes: Iterable[Node]) -> Array | None:
+    """Frames `(F,)` of all keys, and between them; `None` where anything moves other than from its first key to its last."""
+    objects, found = objects_by_name(), [np.empty(0)]
+    for name, bone in nodes:
+        for fcurve in motion_curves(objects[name], bone):
+            if fcurve.sampled_points or any(modifier.type != "CYCLES" for modifier in fcurve.modifiers):
+                return None
+        found.append(key_frames(objects[name], bone))
+    keys = merge_frames(*found)
+    if not len(keys):
+        return np.zeros(1)
+    moments = subframe_grid(keys, MOMENTS)
+    apart = np.append(np.repeat(np.diff(keys) > 1.0, MOMENTS), True)
+    apart[::MOMENTS] = True
+    return moments[apart]
+
+
+def _chain_motion(armature: Object, rest: RestChain, reader: LineageReader, motion: CurveMotion) -> ChainMotion | None:
+    """Channels of the chain's bones and poses of its parent; `None` where F-Curves alone do not determine them."""
+    parent = armature.pose.bones[rest.bones[0].name].parent
+    parent_pose = motion.find(Quantity("POSE", armature.name, parent.name)) if parent else None
+    if parent and parent_pose is None:
+        return None
+    channels = []
+    for index, bone in enumerate(rest.bones):
+        pose_bone = armature.pose.bones[bone.name]
+        if index not in rest.turning and reader.bone_link(armature, bone.name) is None:
+            return None
+        values = reader.channels(armature, pose_bone)
+        if values is None:
+            return None
+        channels.append(BoneChannels(values.location, channel_rotations(bone.rotation_mode, values.rotation), values.scale))
+    return ChainMotion(parent_pose, tuple(channels))
+
+
+def _normals(settings: BakeSettings, names: ChainNames, chain: ChainMotion, motion: CurveMotion) -> Array | None:
+    """Normals of the plane, armature space, `(F, 3)` or `(1, 3)`; `None` where its motion is unknown or it is degenerate."""
+    is_object = settings.plane == "OBJECT"
+    spaces = PlaneSpaces(np.eye(3), None if chain.parent_pose is None else chain.parent_pose[:, :3, :3], None)
+    if is_object or settings.plane_space == "WORLD":
+        world = motion.find(Quantity("WORLD", names.armature))
+        thing = motion.find(Quantity("WORLD", settings.plane_object)) if is_object else world
+        if world is None or thing is None or np.any(determinant(world[:, :3, :3]) == 0.0):
+            return None
+        inverse = np.linalg.inv(world[:, :3, :3])
+        spaces = PlaneSpaces(inverse, None, inverse @ thing[:, :3, :3] if is_object else None)
+    frames = still_frames(settings.plane, settings.plane_space, spaces).reshape(-1, 3, 3)
+    return frames[..., 2] if np.all(has_plane(frames)) else None
+
+
+KEPT = 1e-4
+"""Largest change of a converted rotation between keys, radians: a tenth of a millimetre at a metre."""
+
+SAMPLES_PER_FRAME = 4
+"""Samples per frame of the motion that is converted."""
+
+ANYWHERE = Surroundings(None, None)
+"""No outside values that the curves must join."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConvertedRotation:
+    """The rotation of one bone in its new mode."""
+
+    paths: tuple[str, str]
+    """Data paths of the old and of the new rotation property."""
+    value: Array
+    """`(3,)` Euler angles of the present pose."""
+    keys: Sequence[ChannelKeys]
+    """The converted keys; empty where the rotation is not keyed."""
+    types: Array
+    """`(K,)` key types: those of the keys before, plain for added keys."""
+
+
+def converted(armature: Object, bone: RestBone, mode: str, turn: Array) -> ConvertedRotation:
+    """Convert a bone's rotation to Euler angles of order `mode`, with the bone's axes rotated by `turn` `(3, 3)`.
+
+    Keys stay at their frames; keys are added where that is needed to preserve the motion between them.
+    """
+    channels = read_rotation_channels(armature, bone)
+    paths = (channels.path, euler_path(bone))
+    present = _as_eulers(bone, mode, turn, np.array([channels.values]))
+    still = np.zeros(3)
+    still[list(present.indices)] = present.values[0]
+    if not any(len(fcurve.keyframe_points) for fcurve in channels.curves.values()):
+        return ConvertedRotation(paths, still, [], np.empty(0, dtype=np.int32))
+    tables = [read_keys(fcurve) for fcurve in channels.curves.values()]
+    frames = merge_frames(*(table["co"][:, 0] for table in tables))
+    stepped = all(np.all(table["interpolation"] == INTERPOLATION["CONSTANT"]) for table in tables)
+    source = _Source(bone, mode, turn, channels)
+    if stepped or len(frames) == 1:
+        keys = _key_by_key(source, KeyFrames(frames), "CONSTANT" if stepped else "LINEAR")
+    else:
+        keys = _reduced(source, frames)
+    return ConvertedRotation(paths, still, keys, _key_types(tables, keys[0].frames))
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """The rotation channels to convert, and their new mode and axes."""
+
+    bone: RestBone
+    mode: str
+    turn: Array
+    channels: RotationChannels
+
+    @property
+    def group(self) -> str:
+        """Channel group of the present curves, else the bone's name."""
+        return next((fcurve.group.name for fcurve in self.channels.curves.values() if fcurve.group), self.bone.name)
+
+    def curves(self, frames: Array) -> RotationCurves:
+        """Values of the new channels at frames `(F,)`."""
+        values = np.tile(np.array(self.channels.values, dtype=float), (len(frames), 1))
+        for index, fcurve in self.channels.curves.items():
+            values[:, index] = [fcurve.evaluate(frame) for frame in frames]
+        return _as_eulers(self.bone, self.mode, self.turn, values)
+
+
+def _as_eulers(bone: RestBone, mode: str, turn: Array, values: Array) -> RotationCurves:
+    """Euler channels that give the rotations of `values` `(F, 4)`; a single one where all are about one axis."""
+    rotation = turn.T @ channel_rotations(bone.rotation_mode, values) @ turn
+    return rotation_curves(mode, rotation=Matrices(rotation), present=np.zeros((len(values), 4)), outside=ANYWHERE)
+
+
+def _key_by_key(source: _Source, frames: KeyFrames, interpolation: Literal["CONSTANT", "LINEAR"]) -> Sequence[ChannelKeys]:
+    curves = source.curves(frames)
+    return [
+        StraightKeys(euler_path(source.bone), index, source.group, frames, curves.values[:, column], interpolation)
+        for column, index in enumerate(curves.indices)
+    ]
+
+
+def _reduced(source: _Source, frames: Array) -> Sequence[ChannelKeys]:
+    """Keys at `frames` `(K,)`, and at further frames where these do not preserve the motion."""
+    first, last = frames[0], frames[-1]
+    candidates = merge_frames(frames, np.arange(np.ceil(first), np.floor(last) + 1.0))
+    times = subframe_grid(candidates, SAMPLES_PER_FRAME)
+    curves = source.curves(times)
+    rotations = _matrices(source.mode, curves, curves.values)
+
+    def drift(tried: Array, indices: Indices) -> Array:
+        # The difference of two rotations that are an angle a apart has the Frobenius norm sqrt(8) sin(a / 2).
+        difference = _matrices(source.mode, curves, tried) - rotations[indices]
+        return np.sqrt(0.5 * np.sum(difference * difference, axis=(-1, -2)))
+
+    found = reduce_keys(times, curves.values, drift, KEPT, key_frames=candidates, required=frames)
+    path = euler_path(source.bone)
+    return [reduced_channel(found, column, path, index, source.group) for column, index in enumerate(curves.indices)]
+
+
+def _matrices(mode: str, curves: RotationCurves, values: Array) -> Array:
+    eulers = np.zeros((len(values), 3))
+    eulers[:, list(curves.indices)] = values
+    return from_eulers(eulers, mode)
+
+
+def _key_types(tables: list[dict[str, Array]], frames: Array) -> Array:
+    types = np.full(len(frames), KEY_PLAIN, dtype=np.int32)
+    for table in tables:
+        for frame, kind in zip(table["co"][:, 0], table["type"][:, 0], strict=True):
+            types[np.abs(frames - frame) <= NEAR_FRAME] = kind
+    return types
+
 
 FOUR_CHANNELS = {"QUATERNION": "it rotates by quaternions", "AXIS_ANGLE": "it rotates by axis and angle"}
 """Rotation modes that always take four curves, each with the reason as the end of a sentence."""
@@ -55,7 +362,7 @@ def curve_forecast(settings: BakeSettings, active: Object | None = None) -> tupl
     the settings name no chain.
     """
     chain = find_chain(settings, active)
-    rest = chain.rest
+    settings, rest = decided(settings, chain.armature), chain.rest
     counts, reasons = [], []
     for hinge in hinges_of(chain.armature, settings, chain.names, rest):
         why = _why_more(hinge, read_rotation_channels(chain.armature, hinge.bone), settings)

@@ -6,34 +6,32 @@ and rotation keys are converted, with additional keys where the motion between k
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from functools import partial
 
 import numpy as np
 
 from ...core.rig.bones import RestBone
 from ...core.rig.hinges import ORDERS, Y_AXIS, roll_to_axis, rolled
 from ...errors import ChainError
-from ...pipeline.report.reports import WholeReport
-from ...pipeline.task import Outcome, Span, Task
+from ...pipeline.report.reports import Report
+from ...pipeline.story import Story, Write
+from ...pipeline.task import Task
 from ...said import Sentence, joined, note
+from ...scene.actions import OwnAction
 from ...scene.blender_types import Object, Scene
 from ...scene.keys.guarding import refuse_unconvertible
 from ...scene.keys.rotation_channels import euler_path, read_rotation_channels, set_rotation_mode
 from ...scene.lookup import object_named
 from ...scene.rig.rolling import change_rolls, refuse_unrollable
 from ...settings.tasks import TABLES, AlignSettings
-from .chain_plane import ON_AXIS
-from .hinges import FOUR_CHANNELS, Hinge, chain_hinges, degrees_off
-from .mode_conversion import Converted, converted
+from .hinges import FOUR_CHANNELS, ON_AXIS, ConvertedRotation, Hinge, chain_hinges, converted, degrees_off
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AlignReport(WholeReport):
+class AlignReport(Report):
     """Report of the aligned hinges of chains."""
-
-    KIND: ClassVar[str] = "align"
 
     armatures: list[str]
     changed: list[str]
@@ -53,7 +51,7 @@ class AlignReport(WholeReport):
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class BoneChange:
     """The changes to one bone."""
 
     bone: RestBone
@@ -61,84 +59,53 @@ class Change:
     """New rotation mode."""
     roll: float
     """Change of its roll, radians."""
-    rotation: Converted
+    rotation: ConvertedRotation
 
 
-@dataclass(frozen=True, slots=True)
-class AlignPlan:
-    """The changes to the bones of all chains."""
-
-    changes: Mapping[str, Sequence[Change]]
-    """Changes by the armature's name."""
-    left: Sequence[Sentence]
-    """A note for each bone that cannot be aligned."""
-
-
-class AlignHinges(Task[AlignSettings, AlignPlan, AlignPlan, None]):
-    """Set the rotation mode, and on request the roll, of each hinge bone of a chain, so that the hinge is one channel.
+def align_hinges(_scene: Scene, settings: AlignSettings, active: Object | None, _own: OwnAction | None) -> Story[AlignReport]:
+    """Set the rotation mode, and on request the roll, of each hinge bone of chains, so that the hinge is one channel.
 
     The mode is an Euler order that applies the hinge last. Bones that are aligned already are not touched. Refused where no
     bone can be aligned, or where the visible motion could not be preserved.
     """
+    changes: dict[str, dict[str, BoneChange]] = {}
+    left: dict[Sentence, None] = {}
+    is_any_hinge = False
+    for chain in settings.chains:
+        armature, hinges = chain_hinges(chain, active)
+        # Two chains may share bones.
+        by_bone = changes.setdefault(armature.name, {})
+        for hinge in hinges:
+            why = _why_not(hinge, roll=settings.roll)
+            if why:
+                left[note('Bone "{bone}" is left unchanged: {reason}.', bone=hinge.bone.name, reason=why)] = None
+                continue
+            is_any_hinge = True
+            if hinge.bone.name not in by_bone:
+                by_bone |= {change.bone.name: change for change in _changes(armature, hinge)}
+                if by_bone.get(hinge.bone.name) and by_bone[hinge.bone.name].roll:
+                    refuse_unrollable(armature, hinge.bone.name)
+    if not is_any_hinge:
+        raise ChainError(joined(left))
 
-    NAME = "align"
-    TABLE = TABLES["align"]
-    REPORT = AlignReport
-
-    def plan(self, scene: Scene, settings: AlignSettings, active: Object | None, span: Span | None) -> AlignPlan:
-        """Plan the changes to the bones of all chains; two chains may share bones."""
-        changes: dict[str, dict[str, Change]] = {}
-        left: dict[Sentence, None] = {}
-        is_any_hinge = False
-        for chain in settings.chains:
-            armature, hinges = chain_hinges(chain, active)
-            by_bone = changes.setdefault(armature.name, {})
-            for hinge in hinges:
-                why = _why_not(hinge, roll=settings.roll)
-                if why:
-                    left[note('Bone "{bone}" is left unchanged: {reason}.', bone=hinge.bone.name, reason=why)] = None
-                    continue
-                is_any_hinge = True
-                if hinge.bone.name not in by_bone:
-                    by_bone |= {change.bone.name: change for change in _changes(armature, hinge)}
-                    if by_bone.get(hinge.bone.name) and by_bone[hinge.bone.name].roll:
-                        refuse_unrollable(armature, hinge.bone.name)
-        if not is_any_hinge:
-            raise ChainError(joined(left))
-        return AlignPlan({name: list(by_bone.values()) for name, by_bone in changes.items()}, list(left))
-
-    def paths(self, plan: AlignPlan, solution: AlignPlan) -> set[tuple[Object, str]]:
-        """Rotation paths of the changed bones, old and new."""
-        found = [(object_named(name), change) for name, changes in plan.changes.items() for change in changes]
-        return {(armature, path) for armature, change in found for path in change.rotation.paths}
-
-    def write(self, scene: Scene, plan: AlignPlan, solution: AlignPlan, begun: Any) -> AlignPlan:
-        """Change rolls first, then rotation modes with their keys."""
-        for name, changes in plan.changes.items():
-            armature, rolls = object_named(name), {change.bone.name: change.roll for change in changes if change.roll}
-            if rolls:
-                change_rolls(armature, rolls)
-            for change in changes:
-                rotation = change.rotation
-                set_rotation_mode(
-                    armature,
-                    change.bone.name,
-                    change.mode,
-                    value=rotation.value,
-                    keys=rotation.keys,
-                    types=rotation.types,
-                    paths=rotation.paths,
-                )
-        return plan
-
-    def report(self, outcome: Outcome[AlignPlan, AlignPlan, None]) -> AlignReport:
-        """Report of changed bones, with notes on why others cannot be aligned."""
-        plan = outcome.done[0].plan
-        changed = [change.bone.name for changes in plan.changes.values() for change in changes]
-        return AlignReport(armatures=list(plan.changes), changed=changed, notes=[*plan.left, *outcome.unused])
+    changed = [(object_named(name), change) for name, by_bone in changes.items() for change in by_bone.values()]
+    paths = [(armature, path) for armature, change in changed for path in change.rotation.paths]
+    bones = [change.bone.name for _, change in changed]
+    report = AlignReport(armatures=list(changes), changed=bones, notes=list(left))
+    yield Write([], lambda: report, lambda: paths, partial(_change_bones, changes))
+    return report
 
 
-ALIGN = AlignHinges()
+def _change_bones(changes: Mapping[str, Mapping[str, BoneChange]]) -> None:
+    """Change rolls first, then rotation modes with their keys; `changes` are those of each bone of each armature, by name."""
+    for name, by_bone in changes.items():
+        armature, rolls = object_named(name), {bone: change.roll for bone, change in by_bone.items() if change.roll}
+        if rolls:
+            change_rolls(armature, rolls)
+        for bone, change in by_bone.items():
+            rotation = change.rotation
+            own = {"value": rotation.value, "keys": rotation.keys, "types": rotation.types, "paths": rotation.paths}
+            set_rotation_mode(armature, bone, change.mode, **own)
 
 
 def _why_not(hinge: Hinge, *, roll: bool) -> Sentence | None:
@@ -154,7 +121,7 @@ def _why_not(hinge: Hinge, *, roll: bool) -> Sentence | None:
     return None if roll else Sentence("its hinge is {angle:.2g} degrees off its nearest axis; allow its roll to change", angle)
 
 
-def _changes(armature: Object, hinge: Hinge) -> Iterator[Change]:
+def _changes(armature: Object, hinge: Hinge) -> Iterator[BoneChange]:
     """Yield the change that a bone needs, if it needs one."""
     bone = hinge.bone
     change = 0.0 if hinge.channel is not None or hinge.axis is None else roll_to_axis(hinge.axis)
@@ -166,4 +133,7 @@ def _changes(armature: Object, hinge: Hinge) -> Iterator[Change]:
         return
     refuse_unconvertible(armature, [channels.path, euler_path(bone)], bone.name)
     mode = bone.rotation_mode if applied_last else ORDERS[channel]
-    yield Change(bone, mode, change, converted(armature, bone, mode, rolled(change)))
+    yield BoneChange(bone, mode, change, converted(armature, bone, mode, rolled(change)))
+
+
+ALIGN = Task("align", TABLES["align"], align_hinges, AlignReport)

@@ -2,43 +2,193 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ...core.array_types import Array, Codes, Mask
 from ...core.arrays import magnitude
 from ...core.audit import measures
-from ...core.audit.picture import Row, clip_picture
+from ...core.audit.measures import Skating
+from ...core.audit.picture import PICTURE_START, Row, clip_picture
 from ...core.contacts.feet import FeetMotion
 from ...core.contacts.points import posed_point
 from ...core.contacts.skating import skating_frames
 from ...core.rig.bones import RestChain
-from ...errors import ChainError, ObjectError, SettingError
-from ...pipeline.clips import ClipsReport, report_of_clips
+from ...errors import ChainError, FileError, ObjectError, SettingError, refused_by_system
+from ...files import read, read_table, refuse_unwritable, write
+from ...pipeline.actions.choosing import own_span
+from ...pipeline.clips import ClipsReport
 from ...pipeline.plan.completing import names_of
 from ...pipeline.plan.found_chain import chain_found
+from ...pipeline.report.reports import Report
 from ...pipeline.report.units import units_of
-from ...pipeline.task import Done, Look, Outcome, Span, Task
-from ...said import Sentence, note
+from ...pipeline.story import Agree, Sample, Story, Write
+from ...pipeline.task import Span, Task
+from ...records import replace
+from ...said import Sentence, joined, note
+from ...scene.actions import OwnAction
 from ...scene.blender_types import Object, Scene
 from ...scene.bones import ChainNames
 from ...scene.ground import GroundSurface, changes_shape
-from ...scene.lookup import file_at, find_armature, object_named, open_file
+from ...scene.lookup import file_at, find_armature, object_named, open_file, playing_action
 from ...scene.rig.rest_reading import carrier_of
 from ...scene.sampling.quantities import Quantity, Samples
-from ...scene.sampling.stepping import Steps
 from ...settings.auditing import AuditSettings
 from ...settings.options import ACTIVE
 from ...settings.tasks import TABLES
 from ..find_contacts.plan import ContactPlan, Legs, contact_frames, contacts_source, foot_plan, keyed_contact
 from ..find_contacts.solve import FoundContacts, grounded_feet, solve_contacts
 from ..find_limbs.finding import HUGE, found_limbs
-from .audit_report import AuditReport, ContactAudit, LimbAudit, compared
+from ..plant.keys.anew import planted_departures
+from ..plant.report.reporting import LARGE_REPAIR
+
+
+@dataclass(frozen=True, slots=True)
+class ContactAudit:
+    """One contact of a foot with the ground."""
+
+    first: float
+    """First frame."""
+    last: float
+    """Last frame."""
+    slide: float
+    """Distance, world units, that a standing point slides along the ground: mean of its last third from that of its first."""
+    height: float
+    """Height of the sole over the floor, world units, for three quarters of the time; negative below it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimbAudit:
+    """One limb in one clip. Lengths are in world units, angles in radians; `None` where it is no foot or cannot be measured."""
+
+    chain: str
+    """Name of the stored chain, or the one that Find Limbs would give it."""
+    kind: str
+    """`LEG` or `ARM`."""
+    length: float
+    """Length of the stretched limb."""
+    skate_share: float | None = None
+    """Share of frames with a low ball of the foot at which it is faster than 0.56 legs a second, see `core.contacts.skating`."""
+    slide: float | None = None
+    """Median slide of the contacts."""
+    floating: float | None = None
+    """Median height of standing soles over the floor, if above it."""
+    floating_share: float | None = None
+    """Share of the frames on the ground at which the sole is higher than the limit."""
+    sinking: float | None = None
+    """Largest depth of the sole below the floor, ignoring the deepest hundredth of the frames."""
+    sinking_share: float | None = None
+    """Share of all frames at which the sole is deeper than the limit."""
+    knee_pop: float = 0.0
+    """99.5th percentile of the second difference of the bend over a thirtieth of a second."""
+    knee_pop_worst: float = 0.0
+    """Largest second difference of the bend."""
+    knee_pop_frame: float = 0.0
+    """Frame of `knee_pop_worst`."""
+    limb_pop: float = 0.0
+    """Largest second difference of the places of middle joint and tip relative to the root, limb lengths."""
+    limb_pop_frame: float = 0.0
+    """Frame of `limb_pop`."""
+    hyperextension: float = 0.0
+    """Largest bend to the side opposite to the usual one."""
+    hyperextension_frame: float = 0.0
+    """Frame of `hyperextension`."""
+    stretched: float = 0.0
+    """Share of frames at full stretch, within a thousandth of the length."""
+    jitter: float | None = None
+    """Standard deviation of the noise of middle joint and tip relative to the root, limb lengths; `None` under a second."""
+    loop_gap: float = 0.0
+    """Largest distance between a joint's places at the last and the first frame, relative to the root, limb lengths."""
+    loop_speed_gap: float = 0.0
+    """Largest difference between its velocities at these frames, limb lengths a second."""
+    toe_pop: float | None = None
+    """99.5th percentile of the second difference of the ball of the foot over a thirtieth of a second, limb lengths."""
+    foot_pop: float | None = None
+    """99.5th percentile of the second difference of the foot's direction, from heel to ball, radians."""
+    departure: float | None = None
+    """Largest distance of the foot from the motion before Plant Feet, limb lengths; `None` if the clip is not planted here."""
+    departure_frame: float | None = None
+    """Frame of `departure`."""
+    contacts: list[ContactAudit]
+
+
+PICTURE = "a picture that an audit has drawn"
+
+MEASURES = tuple(entry.name for entry in fields(LimbAudit) if entry.name not in {"chain", "kind", "contacts", "length"})
+"""Names of a limb's measures."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditReport(Report):
+    """One clip."""
+
+    SAYS_NOTES: ClassVar[bool] = False
+
+    armature: str
+    is_fine: bool
+    reasons: list[Sentence]
+    """Reasons why it is not fine, the worst first."""
+    chains: list[LimbAudit]
+    skating: Skating | None
+    """Skating of all feet; `None` without feet."""
+    slide: float | None
+    """Median slide of all contacts of all feet, limb lengths."""
+    ground: str
+    ground_height: float | None
+    """Height at which feet stand, or the given one; `None` on an object and without feet."""
+    ground_velocity: list[float]
+    first_is_rest: bool
+    """Whether the first frame is a rest pose; it is left out of all measures."""
+    frames: int
+    frame_start: float
+    frame_end: float
+    badness: float
+    """Largest ratio of a measure to its limit; over 1 is not fine."""
+    worst_frame: float
+    """Frame of that measure."""
+    picture: str = ""
+    """File of the picture; empty without one."""
+
+    @property
+    def is_as_asked(self) -> bool:
+        """Whether nothing needs the user's attention."""
+        return self.is_fine
+
+    @property
+    def rank(self) -> float:
+        """The worst clip is listed first."""
+        return self.badness
+
+    @property
+    def summary(self) -> Sentence:
+        """One line for the user."""
+        return joined(self.reasons, "; ") if self.reasons else Sentence("Fine")
+
+
+def compared(clip: AuditReport, action: str, earlier: Mapping[str, Mapping[str, Mapping[str, float]]]) -> Iterator[Sentence]:
+    """Measures of a clip beside those of an earlier report, for each limb that both have."""
+    limbs = earlier.get(action, earlier.get("", next(iter(earlier.values())) if len(earlier) == 1 else None))
+    if limbs is None:
+        yield note('"{action}" is not in the earlier report', action=action)
+        return
+    for limb in clip.chains:
+        earlier_limb = limbs.get(limb.chain, {})
+        for name in MEASURES:
+            before, after = earlier_limb.get(name), getattr(limb, name)
+            if before is not None and after is not None and not name.endswith("_frame") and (before or after):
+                values = {
+                    "limb": limb.chain,
+                    "measure": name.replace("_", " "),
+                    "before": f"{before:.4g}",
+                    "after": f"{after:.4g}",
+                }
+                yield Sentence("{limb}: {measure:22} before {before:>9}   after {after:>9}", values)
+
 
 DEEP = 4.0
 """Multiple of the sinking limit that no sole may exceed, even briefly."""
@@ -55,7 +205,7 @@ OFF_ZERO = 0.12
 
 
 @dataclass(frozen=True, slots=True)
-class LimbPlan:
+class AuditedLimb:
     """One limb to measure."""
 
     chain: str
@@ -71,14 +221,16 @@ class AuditPlan:
 
     armature: str
     settings: AuditSettings
-    limbs: list[LimbPlan]
+    limbs: list[AuditedLimb]
     contacts: ContactPlan
     """Contacts of the limbs that stand; without feet where none does."""
     units_per_metre: float
     """Scene units per metre."""
     is_cycle: bool
-    earlier: Mapping[str, Any]
-    """Earlier report to compare with (parsed JSON); empty without one."""
+    earlier: Mapping[str, Mapping[str, Mapping[str, float]]]
+    """Measures of the report to compare with, by action and limb; empty without one."""
+    departures: Mapping[str, tuple[float, float]]
+    """Largest distance of planted feet from their motion before, and its frame, by limb."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,133 +265,153 @@ class _Check:
     """Reason why the clip is not fine if the ratio is over 1."""
 
 
-class Audit(Task[AuditSettings, AuditPlan, Audited, None]):
-    """Measure whether clips skate, float, sink, pop or have a seam."""
-
-    NAME = "audit"
-    TABLE = TABLES["audit"]
-    READS_ONLY = True
-
-    def plan(self, scene: Scene, settings: AuditSettings, active: Object | None, span: Span | None) -> AuditPlan:
-        """Plan all limbs of one armature; it may be linked or have stretched time, since nothing is written."""
-        if settings.picture and not settings.picture.lower().endswith(".svg"):
-            raise SettingError('Picture is "{path}". Name a file that ends in .svg.', path=settings.picture)
-        armature = find_armature(settings.armature, active)
-        frames = contact_frames(scene, settings, armature, span)
-        enabled = [chain for chain in armature.twobone.chains if chain.enabled]
-        limbs = {
-            chain.name: (chain.limb if chain.limb != "NONE" else "LEG", names_of(chain), chain.toe, chain.side)
-            for chain in enabled
-        }
-        if any(chain.limb == "LEG" for chain in enabled):
-            limbs = {name: limb for name, limb in limbs.items() if armature.twobone.chains[name].limb != "NONE"}
-        found = () if limbs else tuple(found_limbs(scene, armature))
-        limbs = limbs or {limb.chain: (limb.kind, limb.names, limb.toe, limb.side) for limb in found}
-        if not limbs:
-            raise ChainError(
-                'Armature "{armature}" has no enabled chain, and no limbs were found. Add its limbs to the list.',
-                armature=armature.name,
-            )
-        standing = {name: limb for name, limb in limbs.items() if limb[0] == "LEG" or settings.arms}
-        feet = [foot_plan(armature, name, names, toe) for name, (_, names, toe, _) in standing.items()]
-        surface = GroundSurface(scene, settings.ground_object) if settings.ground == "OBJECT" else None
-        named = {name: names for name, (_, names, _, _) in standing.items()}
-        toes = {name: toe for name, (_, _, toe, _) in standing.items()}
-        legs = Legs(armature.name, found, named, toes, {name: side for name, (_, _, _, side) in standing.items()})
-        held = surface.name if surface is not None and changes_shape(object_named(surface.name)) else ""
-        keyed = [keyed_contact(armature, name, frames) for name in standing]
-        rate = scene.render.fps / scene.render.fps_base
-        source = contacts_source(scene, settings, legs, (float(frames[0]), float(frames[-1]))) if settings.contacts_from else None
-        contacts = ContactPlan(armature.name, settings, legs, frames, rate, feet, keyed, surface, held, source)
-        action = armature.animation_data.action if armature.animation_data else None
-        is_cycle = settings.cycles == "ALL" or (settings.cycles == "AUTO" and action is not None and action.use_cyclic)
-        plans = [_limb(armature, name, kind, names) for name, (kind, names, _, _) in limbs.items()]
-        return AuditPlan(
-            armature.name, settings, plans, contacts, 1.0 / units_of(scene).scale, is_cycle, _read_earlier(settings.compare)
+def audit_clip(scene: Scene, settings: AuditSettings, active: Object | None, own: OwnAction | None) -> Story[AuditReport]:
+    """Measure whether a clip skates, floats, sinks, pops or has a seam; draw it on request."""
+    plan = plan_audit(scene, settings, active, own_span(own))
+    quantities = [quantity for limb in plan.limbs for quantity in limb.bones] + plan.contacts.quantities()
+    samples = yield Sample(quantities, plan.contacts.frames, settings.evaluation)
+    if not all(np.abs(samples[quantity]).max() < HUGE for quantity in quantities):
+        raise ObjectError(
+            'Armature "{armature}" has a transform that is not a number. Clear its transform.', armature=plan.armature
         )
+    solution = audited(plan, samples)
+    report = audit_report(scene, plan, solution, own.name if own is not None else "")
+    if not settings.picture:
+        return report
+    action = own.name if own is not None else playing_action(object_named(plan.armature)) or plan.armature
+    path = picture_path(settings.picture, action, has_several=settings.actions != ACTIVE)
+    path = yield Agree(path, _apart)
+    report = replace(report, picture=str(path))
 
-    def solve(self, plan: AuditPlan, begun: Any, look: Look) -> Steps[Audited]:
-        """Sample and measure the clip; raises `ObjectError` where a transform is not finite."""
-        quantities = [quantity for limb in plan.limbs for quantity in limb.bones] + plan.contacts.quantities()
-        samples = yield from look(quantities, plan.contacts.frames, evaluation=plan.settings.evaluation)
-        if not all(np.abs(samples[quantity]).max() < HUGE for quantity in quantities):
-            raise ObjectError(
-                'Armature "{armature}" has a transform that is not a number. Clear its transform.', armature=plan.armature
-            )
-        return audited(plan, samples)
+    def draw() -> None:
+        picture = _picture(plan, solution, f"{plan.armature}: {action}", report.sentence())
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise refused_by_system(path.parent, "made", error) from error
+        write(path, picture.encode("utf-8", "backslashreplace"), is_clip_picture, PICTURE)
 
-    def judge(self, scene: Scene, done: Done[AuditPlan, Audited, None]) -> AuditReport:
-        """Report of one clip; also writes its picture where one is requested."""
-        plan, solution = done.plan, done.solution
-        checks = sorted(_checks(scene, plan, solution), key=lambda check: -check.ratio)
-        found, feet = solution.found, solution.feet
-        slides = [each.slide / limb.length for limb in solution.limbs for each in limb.contacts]
-        notes = []
-        height = found.ground_height if found else None
-        if feet and height is not None and plan.settings.max_float * feet.leg_length < abs(height) < OFF_ZERO * feet.leg_length:
-            template = "Feet stand at height {height}. Set Ground to Height where their floor is at another one."
-            notes.append(note(template, height=("-" if height < 0.0 else "") + units_of(scene).text(abs(height))))
-        if feet and not solution.is_level:
-            notes.append(note("Feet stand on several levels, so floating and sinking are not measured. Name the ground object."))
-        frames = plan.contacts.frames
-        report = AuditReport(
-            armature=plan.armature,
-            is_fine=all(check.ratio <= 1.0 for check in checks),
-            reasons=[check.why for check in checks if check.ratio > 1.0],
-            chains=solution.limbs,
-            skating=solution.skating,
-            slide=float(np.median(slides)) if slides else None,
-            ground=plan.settings.ground,
-            ground_height=height,
-            ground_velocity=found.ground_velocity.tolist() if found else [0.0, 0.0, 0.0],
-            first_is_rest=solution.first == 1,
-            frames=len(frames),
-            frame_start=float(frames[0]),
-            frame_end=float(frames[-1]),
-            badness=checks[0].ratio if checks else 0.0,
-            worst_frame=checks[0].frame if checks else float(frames[0]),
-            seconds={},
-            evaluation=solution.evaluation,
-            notes=notes,
+    yield Write([], lambda: report, also=draw)
+    return report
+
+
+def plan_audit(scene: Scene, settings: AuditSettings, active: Object | None, span: Span | None) -> AuditPlan:
+    """Plan all limbs of one armature; it may be linked or have stretched time, since nothing is written."""
+    if settings.picture and not settings.picture.lower().endswith(".svg"):
+        raise SettingError('Picture is "{path}". Name a file that ends in .svg.', path=settings.picture)
+    armature = find_armature(settings.armature, active)
+    if settings.picture and "{action}" not in settings.picture and settings.actions == ACTIVE:
+        path = picture_path(settings.picture, "", has_several=False)
+        if path.parent.is_dir():
+            refuse_unwritable(path, is_clip_picture, PICTURE)
+    frames = contact_frames(scene, settings, armature, span)
+    enabled = [chain for chain in armature.twobone.chains if chain.enabled]
+    limbs = {
+        chain.name: (chain.limb if chain.limb != "NONE" else "LEG", names_of(chain), chain.toe, chain.side) for chain in enabled
+    }
+    if any(chain.limb == "LEG" for chain in enabled):
+        limbs = {name: limb for name, limb in limbs.items() if armature.twobone.chains[name].limb != "NONE"}
+    found = () if limbs else tuple(found_limbs(scene, armature))
+    limbs = limbs or {limb.chain: (limb.kind, limb.names, limb.toe, limb.side) for limb in found}
+    if not limbs:
+        raise ChainError(
+            'Armature "{armature}" has no enabled chain, and no limbs were found. Add its limbs to the list.',
+            armature=armature.name,
         )
-        if plan.earlier:
-            report = replace(report, notes=[*notes, *compared(report, done.action, plan.earlier)])
-        if not plan.settings.picture:
-            return report
-        return replace(report, picture=_draw(plan, solution, report, done.action))
-
-    def report(self, outcome: Outcome[AuditPlan, Audited, None]) -> AuditReport | ClipsReport:
-        """Report of all clips, the worst first."""
-        report = report_of_clips(outcome, self.NAME)
-        return replace(report, clips=clips_of(report)) if isinstance(report, ClipsReport) else report
-
-
-AUDIT = Audit()
-
-
-def clips_of(report: AuditReport | ClipsReport) -> list[tuple[str, AuditReport]]:
-    """Clips of a report with the names of their actions (empty for the present one), the worst first."""
-    clips: Any = report.clips if isinstance(report, ClipsReport) else [("", report)]
-    return sorted(clips, key=lambda clip: -clip[1].badness)
+    standing = {name: limb for name, limb in limbs.items() if limb[0] == "LEG" or settings.arms}
+    feet = [foot_plan(armature, name, names, toe) for name, (_, names, toe, _) in standing.items()]
+    surface = GroundSurface(scene, settings.ground_object) if settings.ground == "OBJECT" else None
+    named = {name: names for name, (_, names, _, _) in standing.items()}
+    toes = {name: toe for name, (_, _, toe, _) in standing.items()}
+    legs = Legs(armature.name, found, named, toes, {name: side for name, (_, _, _, side) in standing.items()})
+    held = surface.name if surface is not None and changes_shape(object_named(surface.name)) else ""
+    keyed = [keyed_contact(armature, name, frames) for name in standing]
+    rate = scene.render.fps / scene.render.fps_base
+    source = contacts_source(scene, settings, legs, (float(frames[0]), float(frames[-1]))) if settings.contacts_from else None
+    contacts = ContactPlan(armature.name, settings, legs, frames, rate, feet, keyed, surface, held, source)
+    action = armature.animation_data.action if armature.animation_data else None
+    is_cycle = settings.cycles == "ALL" or (settings.cycles == "AUTO" and action is not None and action.use_cyclic)
+    plans = [_limb(armature, name, kind, names) for name, (kind, names, _, _) in limbs.items()]
+    departures = planted_departures(armature, (float(frames[0]), float(frames[-1])))
+    units_per_metre, earlier = 1.0 / units_of(scene).scale, _read_earlier(settings.compare)
+    return AuditPlan(armature.name, settings, plans, contacts, units_per_metre, is_cycle, earlier, departures)
 
 
-def _limb(armature: Object, chain: str, kind: str, names: ChainNames) -> LimbPlan:
+def audit_report(scene: Scene, plan: AuditPlan, solution: Audited, action: str) -> AuditReport:
+    """Report of one clip."""
+    checks = sorted(_checks(scene, plan, solution), key=lambda check: -check.ratio)
+    found, feet = solution.found, solution.feet
+    slides = [each.slide / limb.length for limb in solution.limbs for each in limb.contacts]
+    notes = []
+    height = found.ground_height if found else None
+    if feet and height is not None and plan.settings.max_float * feet.leg_length < abs(height) < OFF_ZERO * feet.leg_length:
+        template = "Feet stand at height {height}. Set Ground to Height where their floor is at another one."
+        notes.append(note(template, height=("-" if height < 0.0 else "") + units_of(scene).text(abs(height))))
+    if feet and not solution.is_level:
+        notes.append(note("Feet stand on several levels, so floating and sinking are not measured. Name the ground object."))
+    frames = plan.contacts.frames
+    report = AuditReport(
+        armature=plan.armature,
+        is_fine=all(check.ratio <= 1.0 for check in checks),
+        reasons=[check.why for check in checks if check.ratio > 1.0],
+        chains=solution.limbs,
+        skating=solution.skating,
+        slide=float(np.median(slides)) if slides else None,
+        ground=plan.settings.ground,
+        ground_height=height,
+        ground_velocity=found.ground_velocity.tolist() if found else [0.0, 0.0, 0.0],
+        first_is_rest=solution.first == 1,
+        frames=len(frames),
+        frame_start=float(frames[0]),
+        frame_end=float(frames[-1]),
+        badness=checks[0].ratio if checks else 0.0,
+        worst_frame=checks[0].frame if checks else float(frames[0]),
+        evaluation=solution.evaluation,
+        notes=notes,
+    )
+    return replace(report, notes=[*notes, *compared(report, action, plan.earlier)]) if plan.earlier else report
+
+
+AUDIT = Task("audit", TABLES["audit"], audit_clip, AuditReport)
+
+
+def clips_of(report: AuditReport | ClipsReport) -> Sequence[tuple[str, AuditReport]]:
+    """Clips of a report with the names of their actions, empty for the present one; the worst first."""
+    return report.clips if isinstance(report, ClipsReport) else [("", report)]
+
+
+def _limb(armature: Object, chain: str, kind: str, names: ChainNames) -> AuditedLimb:
     last = carrier_of(armature, names)
     bones = tuple(Quantity("WORLD", armature.name, bone) for bone in (names.upper, names.lower, last))
-    return LimbPlan(chain, kind, chain_found(armature, names).rest, bones)  # type: ignore[arg-type]
+    return AuditedLimb(chain, kind, chain_found(armature, names).rest, bones)  # type: ignore[arg-type]
 
 
-def _read_earlier(path: str) -> Mapping[str, Any]:
-    """Read an earlier report from a file; raises `SettingError` where it is no audit report."""
+def is_clip_picture(path: Path) -> bool:
+    """Whether a file is a picture that an audit has drawn."""
+    try:
+        return read(path).decode("utf-8", "replace").startswith(PICTURE_START)
+    except FileError:
+        return False
+
+
+def _read_earlier(path: str) -> dict[str, dict[str, dict[str, float]]]:
+    """Measures in an earlier report, by action and limb; raises `SettingError` or `FileError` where it is no audit report."""
     if not path:
         return {}
-    try:
-        found = json.loads(file_at(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise SettingError('Compare is "{path}", which cannot be read: {error}.', path=path, error=str(error)) from None
+    found = read_table(file_at(path))
     if not isinstance(found, dict) or found.get("kind") != "audit":
         raise SettingError('Compare is "{path}", which is not an audit report. Choose another file.', path=path)
-    return found
+    try:
+        clips = found.get("clips", [found])
+        return {str(clip.get("action", "")): {limb["chain"]: _measures(limb) for limb in clip["chains"]} for clip in clips}
+    except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
+        raise SettingError(
+            'Compare is "{path}", an audit report that lacks its measures. Choose another file.', path=path
+        ) from error
+
+
+def _measures(limb: Mapping[str, Any]) -> dict[str, float]:
+    return {name: float(limb[name]) for name in MEASURES if limb.get(name) is not None}
 
 
 def audited(plan: AuditPlan, samples: Samples) -> Audited:
@@ -252,7 +424,7 @@ def audited(plan: AuditPlan, samples: Samples) -> Audited:
         0,
         False,
     )
-    stances: dict[str, list[measures.Stance]] = {}
+    stances: dict[str, list[measures.StanceMeasures]] = {}
     shares: dict[str, float] = {}
     if contacts.feet:
         found, feet = solve_contacts(contacts, samples), grounded_feet(contacts, samples).feet
@@ -300,7 +472,19 @@ def audited(plan: AuditPlan, samples: Samples) -> Audited:
             place = [foot.chain for foot in contacts.feet].index(limb.chain)
             rows = [ContactAudit(float(frames[e.first]), float(frames[e.last]), e.slide, e.height) for e in stances[limb.chain]]
             slide = float(np.median([row.slide for row in rows])) if rows else None
-            limb_audit = replace(limb_audit, skate_share=shares[limb.chain], slide=slide, contacts=rows)
+            heel, ball = feet.points[place]
+            ways = (ball - heel) / np.maximum(magnitude(ball - heel), 1e-30)[:, None]
+            departure = plan.departures.get(limb.chain, (None, None))
+            limb_audit = replace(
+                limb_audit,
+                skate_share=shares[limb.chain],
+                slide=slide,
+                toe_pop=float(np.quantile(measures.pops(ball, rate), 0.995)) / length,
+                foot_pop=float(np.quantile(measures.pops(ways, rate), 0.995)),
+                departure=departure[0],
+                departure_frame=departure[1],
+                contacts=rows,
+            )
             if is_level:
                 limb_audit = _with_heights(
                     limb_audit, stances[limb.chain], feet.heights[place].min(axis=0), states[place], settings
@@ -310,7 +494,7 @@ def audited(plan: AuditPlan, samples: Samples) -> Audited:
 
 
 def _with_heights(
-    limb: LimbAudit, stances: Sequence[measures.Stance], lowest: Array, states: Codes, settings: AuditSettings
+    limb: LimbAudit, stances: Sequence[measures.StanceMeasures], lowest: Array, states: Codes, settings: AuditSettings
 ) -> LimbAudit:
     """Add the measures of floating and sinking, from heights `(F,)` of the sole's lowest point over the floor."""
     level = float(np.median([each.height for each in stances])) if stances else 0.0
@@ -349,6 +533,8 @@ def _checks(  # noqa: C901 - one list of limits
             yield check(max(0.0, level), settings.max_float, rows[0][2].first, why, distance=text(abs(level) * worst[3].length))
     for limb in feet:
         who = {"limb": limb.chain}
+        why, far = "{limb} was planted {share:.0%} of its length off the animation (frame {frame:g})", limb.departure or 0.0
+        yield check(far, LARGE_REPAIR, limb.departure_frame or 0.0, why, share=far, **who)
         start = limb.contacts[0].first if limb.contacts else float(frames[0])
         if limb.slide is not None:
             why = "{limb} slides by {distance} a contact (from frame {frame:g})"
@@ -382,14 +568,26 @@ def _checks(  # noqa: C901 - one list of limits
             yield check(limb.loop_gap, settings.max_loop_gap, float(frames[-1]), why, distance=distance, **who)
 
 
-def _draw(plan: AuditPlan, solution: Audited, report: AuditReport, action: str) -> str:
-    """Write the picture of a clip and return its file; raises `SettingError` where that cannot be written."""
-    data = object_named(plan.armature).animation_data
-    action = action or (data.action.name if data is not None and data.action is not None else plan.armature)
-    name = re.sub(r"[^\w .-]", "_", action)
-    path = file_at(plan.settings.picture.replace("{shot}", open_file() or "untitled").replace("{action}", name))
-    if "{action}" not in plan.settings.picture and plan.settings.actions != ACTIVE:
-        path = path.with_name(f"{path.stem} {name}{path.suffix}")
+def _apart(paths: Sequence[Path]) -> list[Path]:
+    """The files with numbers added where several have one name: names of actions differ in letters that files do not have."""
+    apart: list[Path] = []
+    for path in paths:
+        number, stem, taken = 1, path.stem, {str(each).casefold() for each in apart}
+        while str(path).casefold() in taken:
+            number += 1
+            path = path.with_name(f"{stem} {number}{path.suffix}")  # noqa: PLW2901
+        apart.append(path)
+    return apart
+
+
+def picture_path(asked: str, action: str, *, has_several: bool) -> Path:
+    """File of the picture of a clip; names of shots and actions are made names of files, so that none leaves the folder."""
+    shot, name = (re.sub(r"[^\w .-]|^[. ]+", "_", text) or "_" for text in (open_file() or "untitled", action))
+    path = file_at(asked.replace("{shot}", shot).replace("{action}", name))
+    return path if "{action}" in asked or not has_several else path.with_name(f"{path.stem} {name}{path.suffix}")
+
+
+def _picture(plan: AuditPlan, solution: Audited, title: str, verdict: str) -> str:
     frames, rows = plan.contacts.frames[solution.first :], []
     names = [foot.chain for foot in plan.contacts.feet]
     for limb in solution.limbs:
@@ -403,9 +601,4 @@ def _draw(plan: AuditPlan, solution: Audited, report: AuditReport, action: str) 
         else:
             nowhere = np.zeros(len(frames), bool)
             rows.append(Row(limb.chain, np.zeros((0, len(frames))), nowhere, nowhere, pops))
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(clip_picture(f"{plan.armature}: {action}", report.sentence(), frames, rows), encoding="utf-8")
-    except OSError as error:
-        raise SettingError('Picture "{path}" cannot be written: {error}.', path=str(path), error=str(error)) from None
-    return str(path)
+    return clip_picture(title, verdict, frames, rows)

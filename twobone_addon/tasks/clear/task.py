@@ -2,25 +2,281 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
-from ...pipeline.clips import in_words
-from ...pipeline.report.reports import Refused, WholeReport
-from ...pipeline.task import Look, Outcome, Span, Task, with_range
+from ...pipeline.actions.choosing import own_span
+from ...pipeline.clips import Results, in_words
+from ...pipeline.plan.found_chain import end_bone_of, find_chain
+from ...pipeline.plan.frame_choice import frame_range
+from ...pipeline.report.reports import Report
+from ...pipeline.story import Story, Write
+from ...pipeline.task import Task, with_range
+from ...records import replace
 from ...said import Sentence, joined, note
+from ...scene.actions import OwnAction
 from ...scene.blender_types import Object, Scene
-from ...scene.lookup import object_named
-from ...scene.sampling.stepping import Steps
+from ...scene.bones import ChainNames, read_rest_bone, rotation_path, scale_path
+from ...scene.keys.clearing import ClearedKeys, clear_keys, unmake
+from ...scene.keys.contact_keys import contact_path
+from ...scene.keys.destinations import is_planted, paths_of_strips, remove_baked_strip, strips_of
+from ...scene.keys.guarding import refuse_uneditable
+from ...scene.keys.ledger import Ledger, count_baked_keys, ledgers_of_objects
+from ...scene.keys.replaced import FOUND, WITH_FEET, limb_name
+from ...scene.lookup import bone_owner, object_named, owner_of
+from ...scene.rig.rest_reading import foot_bone
+from ...scene.writer import assign
+from ...settings import BakeSettings
 from ...settings.tasks import TABLES, ClearSettings
-from .baked_keys import ClearPlan, clear, count_left, count_to_clear, plan_clearing
+
+
+@dataclass(frozen=True, slots=True)
+class Clearing:
+    """What to clear for one chain."""
+
+    armature: str
+    strips: list[str] | None
+    """Names of the NLA strips to remove; `None` where keys in the action are cleared instead."""
+    rotations: list[str]
+    """Data paths of the chain's rotations."""
+    scales: list[str]
+    """Data paths of the chain's scales."""
+    replaced: set[str]
+    """Data paths on which baked keys replaced others, which are restored."""
+    start: float
+    end: float
+    stored: list[str]
+    """Names of the stored chains with the same bones."""
+    related: dict[str, set[str]] = field(default_factory=dict)
+    """Data paths of further keys that are cleared along with these, by the objects' names."""
+
+    @property
+    def paths(self) -> dict[str, set[str]]:
+        """Data paths of all keys to clear, by the objects' names."""
+        paths = {name: set(found) for name, found in self.related.items()}
+        paths.setdefault(self.armature, set()).update((*self.rotations, *self.scales, *self.replaced))
+        return paths
+
+
+@dataclass(frozen=True, slots=True)
+class ClearPlan:
+    """What to clear for all chains."""
+
+    clearings: Sequence[Clearing]
+    keeps_actions: bool
+    """Whether slots and actions made for the keys are kept, and strips too: so when several actions are cleared."""
+    undone: Sequence[str]
+    """Names of chains and roots whose planting is undone."""
+    put_back: Sequence[str]
+    """Names of fitted roots whose earlier motion is restored."""
+    held: Mapping[str, list[str]]
+    """Fitted roots that are kept, by name, with the chains that are still baked on them."""
+
+
+def plan_clearing(
+    scene: Scene, wanted: Sequence[BakeSettings], active: Object | None, *, all_frames: bool, in_strips: bool
+) -> ClearPlan:
+    """Plan the clearing of all baked keys of one or more chains, and of curves that are then empty.
+
+    A chain that was planted together with its root also restores the root, and so the other chains planted on it; a fitted
+    root is restored with the last chain that is baked on it. Keys are cleared in the chain's range, or at all frames, since
+    the range may have been shortened after the bake. Keys held beside the range by a bake are cleared as well. For a chain
+    baked into the NLA its strip is removed: where its destination is the NLA, or, unless `in_strips` is false, where the
+    action has no baked keys of it. The target need not exist any more. Raises a `TwoBoneError`.
+    """
+    clearings = [_clearing(scene, settings, active, in_strips=in_strips) for settings in wanted]
+    if all_frames:
+        clearings = [replace(clearing, start=-math.inf, end=math.inf) for clearing in clearings]
+    clearings, held = _with_roots_held(clearings)
+    undone = dict.fromkeys(name for clearing in clearings for name in _planted_together(clearing))
+    fitted = dict.fromkeys(name for clearing in clearings for name in _fitted_roots(clearing))
+    return ClearPlan(clearings, not in_strips, list(undone), list(fitted), held)
+
+
+def count_to_clear(clearing: Clearing) -> int:
+    """Number of baked keys that a clearing removes, or of strips."""
+    if clearing.strips is not None:
+        return len(clearing.strips)
+    return sum(
+        count_baked_keys(object_named(name), paths, clearing.start, clearing.end) for name, paths in clearing.paths.items()
+    )
+
+
+def count_left(plan: ClearPlan) -> int:
+    """Number of baked keys that the chains have in their actions, at any frame."""
+    paths: dict[str, set[str]] = {}
+    for clearing in plan.clearings:
+        paths.setdefault(clearing.armature, set()).update((*clearing.rotations, *clearing.scales))
+    return sum(count_baked_keys(object_named(name), found) for name, found in paths.items())
+
+
+def _clearing(scene: Scene, settings: BakeSettings, active: Object | None, *, in_strips: bool = False) -> Clearing:
+    chain = find_chain(settings, active)
+    armature, names, rest = chain.armature, chain.names, chain.rest
+    end_bone, _ = end_bone_of(chain, settings)
+    foot = foot_bone(armature, names)
+    keyed_bones = [rest.bones[index] for index in rest.turning] + ([end_bone] if end_bone else [])
+    rotations = [rotation_path(bone) for bone in keyed_bones]
+    feet = [rotation_path(read_rest_bone(foot))] if foot else []
+    contacts = {contact_path(leg) for leg in armature.twobone.chains if leg.upper == names.upper}
+    scales = [scale_path(rest.bones[index]) for index in rest.turning]
+    same = [str(limb.name) for limb in armature.twobone.chains if (limb.upper, limb.lower) == (names.upper, names.lower)]
+    stored: list[str] = list(dict.fromkeys([*([settings.stored] if settings.stored else []), *same]))
+    replaced = _replaced(armature, {*rotations, *feet, *contacts}) if settings.destination != "NLA" else set()
+    strips = None
+    # Contacts are keyed in the action even where the planted keys are in strips.
+    if settings.destination == "NLA" or (
+        in_strips and not count_baked_keys(armature, {*rotations, *scales, *replaced} - contacts)
+    ):
+        # A bake names its strip after the stored chain, or else after the upper bone.
+        strips = strips_of(armature, [*stored, names.upper]) or ([] if settings.destination == "NLA" else None)
+    refuse_uneditable(armature, [*rotations, *replaced], settings.destination if strips is None else "NLA")
+    start, end = frame_range(scene, settings)
+    if strips is None:
+        related = _related(armature, names, {*rotations, *scales, *replaced})
+    else:
+        related = {armature.name: _contacts_of(armature, strips)} if strips else {}
+    for name, paths in related.items():
+        refuse_uneditable(object_named(name), sorted(paths), settings.destination)
+    return Clearing(
+        armature.name,
+        strips,
+        rotations,
+        scales,
+        replaced,
+        start - (1.0 if settings.key_before else 0.0),
+        end + (1.0 if settings.key_after else 0.0),
+        stored,
+        related,
+    )
+
+
+def _related(armature: Object, names: ChainNames, limb_paths: set[str]) -> dict[str, set[str]]:
+    """Data paths of further keys to clear with those on a limb's own data paths, by the objects' names.
+
+    These are keys that the same tasks made along with them, such as the switch of the IK. If the limb itself has no baked
+    keys, they are those made for it elsewhere: of its targets, poles and controls; or, if there are none, of its contacts.
+    """
+    limb = limb_name(armature.name, names.upper)
+    ledgers = ledgers_of_objects()
+    kept = ledgers[armature.name].channels if armature.name in ledgers else {}
+    # Keys without a limb are for several, as those of Plant Feet.
+    tasks = {each.task for (path, _), each in kept.items() if path in limb_paths and each.limb in {limb, ""}}
+    if tasks or count_baked_keys(armature, limb_paths):
+        return _further_paths(ledgers, limb, tasks, limb_paths)
+    return _further_paths(ledgers, limb, None, limb_paths) or _further_paths(ledgers, limb, {FOUND}, limb_paths)
+
+
+def _contacts_of(armature: Object, strips: Sequence[str]) -> set[str]:
+    """Data paths of the contacts that were keyed along with the feet in these strips; contacts are always in the action."""
+    ledger = Ledger.present(armature)
+    legs = [leg for leg in armature.twobone.chains if leg.name in strips or leg.upper in strips]
+    paths = {contact_path(leg) for leg in legs}
+    return {path for (path, _), kept in (ledger.channels.items() if ledger else ()) if path in paths and kept.task == WITH_FEET}
+
+
+def _further_paths(ledgers: Mapping[str, Ledger], limb: str, tasks: set[str] | None, limb_paths: set[str]) -> dict[str, set[str]]:
+    """Data paths that the tasks, or any, keyed for a limb besides its own ones, by the objects' names."""
+    found = {name: ledger.limb_paths(limb, tasks) - limb_paths for name, ledger in ledgers.items()}
+    return {name: paths for name, paths in found.items() if paths}
+
+
+def clear(clearing: Clearing, *, stays: bool) -> ClearedKeys:
+    """Clear the keys and restore what they replaced; slots and actions made for them are removed unless `stays`."""
+    strips = clearing.strips or []
+    cleared = ClearedKeys(sum(remove_baked_strip(object_named(clearing.armature), strip) for strip in strips))
+    paths = clearing.paths if clearing.strips is None else {clearing.armature: set(), **clearing.related}
+    for owner, own in ((object_named(name), own) for name, own in paths.items()):
+        ledger = Ledger.present(owner)
+        if ledger is not None:
+            cleared += clear_keys(owner, ledger, own, clearing.start, clearing.end)
+            ledger.save(owner)
+        if (owner.twobone.plantings or owner.twobone.planted) and not is_planted(owner):
+            for name in ("plantings", "planted"):
+                assign(owner.twobone, name, "")
+        if ledger is not None and not stays:
+            unmake(owner, ledger)
+    return cleared
+
+
+def _replaced(armature: Object, chain_paths: set[str]) -> set[str]:
+    """Data paths on which planting replaced keys that must be restored with a chain's own paths.
+
+    If a root was moved for the chain, these are the paths of all that was planted on it, which would slide without the root's
+    moves. A root that was moved for no planting (Fit Root) is restored with any chain.
+    """
+    ledger = Ledger.present(armature)
+    planted = ledger.planted_paths() if ledger is not None else set()
+    roots = {path for path in planted if _is_root(path)}
+    if planted == roots:
+        return roots
+    return planted if roots and chain_paths & planted else chain_paths & planted
+
+
+def _is_root(path: str) -> bool:
+    return path.endswith("location")
+
+
+def _with_roots_held(clearings: Sequence[Clearing]) -> tuple[list[Clearing], dict[str, list[str]]]:
+    """The clearings without fitted roots on which other chains are still baked, and these roots with those chains."""
+    cleared = {(clearing.armature, path) for clearing in clearings for path in clearing.rotations}
+    without_held, held = [], {}
+    for clearing in clearings:
+        armature, roots = object_named(clearing.armature), _fitted_roots(clearing)
+        others = [
+            chain.name
+            for chain in (armature.twobone.chains if roots else ())
+            if not any((armature.name, path) in cleared for path in _rotations(armature, chain))
+            and count_baked_keys(armature, _rotations(armature, chain))
+        ]
+        held |= {root: others for root in roots if others}
+        without_held.append(replace(clearing, replaced=set()) if others else clearing)
+    return without_held, held
+
+
+def _rotations(armature: Object, chain: Any) -> set[str]:
+    """Data paths of the rotations of a stored chain's two bones, as far as these exist."""
+    bones = (armature.pose.bones.get(name) for name in (chain.upper, chain.lower))
+    return {rotation_path(read_rest_bone(bone)) for bone in bones if bone is not None}
+
+
+def _fitted_roots(clearing: Clearing) -> list[str]:
+    """Names of the roots that are restored alone, because they were moved for no planting."""
+    if not all(map(_is_root, clearing.replaced)):
+        return []
+    return _root_names(object_named(clearing.armature), clearing.replaced)
+
+
+def _bone_names(armature: Object) -> dict[str, str]:
+    """Names of the bones, by the beginning of their data paths."""
+    return {bone_owner(bone): bone.name for bone in armature.pose.bones}
+
+
+def _root_names(armature: Object, paths: set[str]) -> list[str]:
+    bones, object_name = _bone_names(armature), str(armature.name)
+    return list(dict.fromkeys(bones.get(owner_of(path), object_name) for path in sorted(paths) if _is_root(path)))
+
+
+def _planted_together(clearing: Clearing) -> list[str]:
+    """Names of the chains planted with a root (of bones, where none is stored), then of the root; empty if none was moved."""
+    if clearing.strips is not None:
+        return clearing.strips if len(clearing.strips) > 1 else []
+    armature = object_named(clearing.armature)
+    roots = {path for path in clearing.replaced if _is_root(path)}
+    if not roots or len(roots) == len(clearing.replaced):
+        return []
+    owners = {owner_of(path) for path in clearing.replaced if path not in roots}
+    bones = _bone_names(armature)
+    named = {bones[owner] for owner in owners if owner in bones}
+    legs = [chain.name for chain in armature.twobone.chains if {chain.upper, chain.lower} & named]
+    return [*(legs or sorted(named)), *_root_names(armature, roots)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClearReport(WholeReport):
+class ClearReport(Report):
     """Report of cleared keys."""
-
-    KIND: ClassVar[str] = "clear"
 
     chains: int
     """Number of chains that were cleared."""
@@ -29,8 +285,6 @@ class ClearReport(WholeReport):
     """Number of baked keys that remain outside the range."""
     planting_undone: list[str]
     """Chains and roots that were planted together, and have their earlier keys again."""
-    refused: list[Refused]
-    """Actions in which keys could not be removed."""
 
     @property
     def is_as_asked(self) -> bool:
@@ -57,78 +311,79 @@ class ClearReport(WholeReport):
 
 @dataclass(frozen=True, slots=True)
 class Cleared:
-    """Numbers of baked keys in one action, after the clearing or, in a dry run, as expected."""
+    """What becomes of one action, after the clearing or, in a dry run, as expected."""
 
+    plan: ClearPlan
     removed: int
-    edited: int
-    """Number of keys that remain because they were edited since."""
+    """Number of baked keys that are removed."""
     left: int
-    """Number of other keys that remain."""
+    """Number of baked keys that remain and were not edited."""
+    edited: int = 0
+    """Number of keys that remain because they were edited since."""
+    copy: str = ""
+    """Name of the action, if it is a copy that stays although it has no baked keys any more."""
 
 
-class Clear(Task[ClearSettings, ClearPlan, Cleared, None]):
-    """Remove the baked keys of chains."""
+def clear_chains(scene: Scene, settings: ClearSettings, active: Object | None, own: OwnAction | None) -> Story[Cleared]:
+    """Remove the baked keys of chains; if none are left, also the stored reports of the chains."""
+    span = own_span(own)
+    chains = [with_range(chain, span) for chain in settings.chains]
+    plan = plan_clearing(scene, chains, active, all_frames=settings.all_frames, in_strips=span is None)
+    removed = sum(map(count_to_clear, plan.clearings))
+    cleared = Cleared(plan, removed, max(count_left(plan) - removed, 0))
 
-    NAME = "clear"
-    TABLE = TABLES["clear"]
-    REPORT = ClearReport
-
-    def plan(self, scene: Scene, settings: ClearSettings, active: Object | None, span: Span | None) -> ClearPlan:
-        """Plan the clearing of all chains."""
-        chains = [chain if span is None else with_range(chain, span) for chain in settings.chains]
-        return plan_clearing(scene, chains, active, all_frames=settings.all_frames, in_strips=span is None)
-
-    def solve(self, plan: ClearPlan, begun: Any, look: Look) -> Steps[Cleared]:
-        """Count the keys to remove."""
-        yield from ()
-        removed = sum(map(count_to_clear, plan.clearings))
-        return Cleared(removed, 0, max(count_left(plan) - removed, 0))
-
-    def paths(self, plan: ClearPlan, solution: Cleared) -> set[tuple[Object, str]]:
-        """Data paths of all keys to clear."""
-        found = [pair for clearing in plan.clearings for pair in clearing.paths.items()]
-        return {(object_named(name), path) for name, paths in found for path in paths}
-
-    def write(self, scene: Scene, plan: ClearPlan, solution: Cleared, begun: Any) -> Cleared:
-        """Remove the keys; if none are left, also remove the stored reports of the chains."""
-        cleared = [clear(each, stays=plan.keeps_actions) for each in plan.clearings]
-        removed, edited = sum(each.removed for each in cleared), sum(each.edited for each in cleared)
-        left = count_left(plan) - edited
-        for each in plan.clearings if removed and not left else ():
+    def remove() -> None:
+        nonlocal cleared
+        counts = [clear(each, stays=plan.keeps_actions) for each in plan.clearings]
+        edited = sum(each.edited for each in counts)
+        ledger = Ledger.present(object_named(plan.clearings[0].armature)) if plan.keeps_actions and plan.clearings else None
+        copy = ledger.bag.id_data.name if ledger is not None and ledger.is_cleared_copy else ""
+        cleared = Cleared(plan, sum(each.removed for each in counts), count_left(plan) - edited, edited, copy)
+        for each in plan.clearings if cleared.removed and not cleared.left else ():
             armature = object_named(each.armature)
-            armature.twobone.planted = ""
             for name in each.stored:
-                armature.twobone.chains[name].report = ""
-        return Cleared(removed, edited, left)
+                assign(armature.twobone.chains[name], "report", "")
 
-    def report(self, outcome: Outcome[ClearPlan, Cleared, None]) -> ClearReport:
-        """Report of all actions together."""
-        done = outcome.done
-        edited, refused = sum(each.solution.edited for each in done), list(outcome.refused)
-        plans = [each.plan for each in done if each.solution.removed]
-        undone = dict.fromkeys(name for plan in plans for name in plan.undone)
-        put_back = dict.fromkeys(name for plan in plans for name in plan.put_back)
-        notes = []
-        if undone:
-            notes.append(note("Planting removed from all legs; previous keys restored on {names}.", names=", ".join(undone)))
-        if put_back:
-            notes.append(note("Fit Root removed: previous keys restored on {names}.", names=", ".join(put_back)))
-        for root, chains in {root: chains for plan in plans for root, chains in plan.held.items()}.items():
-            kept = note("Kept Fit Root on {root}: other chains still use it ({chains}).", root=root, chains=", ".join(chains))
-            notes.append(kept)
-        if edited == 1:
-            notes.append(note("1 key that was edited since stays. Clear again to remove it as well."))
-        elif edited:
-            template = "{count} keys that were edited since stay. Clear again to remove them as well."
-            notes.append(note(template, count=edited))
-        return ClearReport(
-            chains=len({(limb.armature, *limb.rotations) for each in done for limb in each.plan.clearings}),
-            keys_removed=sum(each.solution.removed for each in done),
-            keys_left=sum(each.solution.left for each in done),
-            planting_undone=list(undone),
-            refused=refused,
-            notes=[*notes, *in_words(refused, len(done) + len(refused)), *outcome.unused],
-        )
+    found = [pair for each in plan.clearings for pair in each.paths.items()]
+    found += [(each.armature, paths_of_strips(object_named(each.armature), each.strips or ())) for each in plan.clearings]
+    paths = {(object_named(name), path) for name, own_paths in found for path in own_paths}
+    yield Write([], lambda: cleared, lambda: paths, remove)
+    return cleared
 
 
-CLEAR = Clear()
+def _joined(results: Results) -> ClearReport:
+    """Report of all actions together."""
+    done: Sequence[Cleared] = results.done
+    edited, refused = sum(each.edited for each in done), list(results.refused)
+    plans = [each.plan for each in done if each.removed]
+    undone = dict.fromkeys(name for plan in plans for name in plan.undone)
+    put_back = dict.fromkeys(name for plan in plans for name in plan.put_back)
+    notes = []
+    if undone:
+        notes.append(note("Planting removed from all legs; previous keys restored on {names}.", names=", ".join(undone)))
+    if put_back:
+        notes.append(note("Fit Root removed: previous keys restored on {names}.", names=", ".join(put_back)))
+    for root, chains in {root: chains for plan in plans for root, chains in plan.held.items()}.items():
+        kept = note("Kept Fit Root on {root}: other chains still use it ({chains}).", root=root, chains=", ".join(chains))
+        notes.append(kept)
+    if edited == 1:
+        notes.append(note("1 key that was edited since stays. Clear again to remove it as well."))
+    elif edited:
+        template = "{count} keys that were edited since stay. Clear again to remove them as well."
+        notes.append(note(template, count=edited))
+    copies = ", ".join(each.copy for each in done if each.copy)
+    if copies:
+        notes.append(note("Copies that New Action made stay: {names}. Delete them, or clear each while it plays.", names=copies))
+    return ClearReport(
+        kind=results.kind,
+        chains=len({(limb.armature, *limb.rotations) for each in done for limb in each.plan.clearings}),
+        keys_removed=sum(each.removed for each in done),
+        keys_left=sum(each.left for each in done),
+        planting_undone=list(undone),
+        refused=refused,
+        notes=[*notes, *in_words(refused, len(done) + len(refused)), *results.unused],
+        seconds=results.seconds,
+    )
+
+
+CLEAR = Task("clear", TABLES["clear"], clear_chains, ClearReport, joined=_joined)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+import numpy as np
+
+from ...core.array_types import Array
+from ...core.arrays import magnitude
+from ...core.curves.frames import merge_frames
 from ...core.rig.bones import RestBone
 from ...errors import TwoBoneError
 from ...pipeline.motion.plan_motion import motion_quantities
 from ...pipeline.plan.chain_plan import ChainPlan
 from ...said import Sentence
 from ...scene.bones import IkLimb, ik_constraint, rotation_path, scale_path
-from ...scene.sampling.quantities import Quantity
+from ...scene.sampling.quantities import Quantity, Samples
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +35,16 @@ class IkEnd:
 
 
 @dataclass(frozen=True, slots=True)
+class FurtherBone:
+    """A bone below the end that is keyed as well, such as a toe."""
+
+    path: tuple[RestBone, ...]
+    """Bones from one that is keyed before it down to itself."""
+    below: int
+    """Index in `LimbPlan.shown` of that one."""
+
+
+@dataclass(frozen=True, slots=True)
 class LimbPlan:
     """One limb to convert, found and checked."""
 
@@ -43,8 +58,8 @@ class LimbPlan:
     """Properties that switch its IK off: of `ik` first, then of other constraints on the same two bones; empty if it stays on."""
     keyed_off: bool
     """Whether these are keyed over the range, instead of muting the constraints."""
-    further: tuple[tuple[RestBone, ...], ...]
-    """Bones below the end that are keyed as well, each as the path from the preceding bone to itself."""
+    further: tuple[FurtherBone, ...]
+    """Bones below the end that are keyed as well."""
     free_location: tuple[int, ...]
     """Indices of the chain's bones that no constraint but IK moves, so that their location channels stay as they are."""
     scales_refused: TwoBoneError | None
@@ -55,6 +70,12 @@ class LimbPlan:
     """Why influences of the constraints cannot be keyed, if they cannot; raised only where they must be."""
     was_off: bool = False
     """Whether the IK has no influence, so that the converted pose is the one without it."""
+    overridden: tuple[IkEnd, ...] = ()
+    """Influences of other constraints that turn the same bones, over which the IK has the last word."""
+    from_shown: tuple[Array, ...] = ()
+    """`(4, 4)` pose of each keyed bone in the space of the bone that shows it; empty where they have the same pose."""
+    strip_frames: Array = field(default_factory=lambda: np.zeros(0))
+    """Frames between whole ones at which the scene's frames fall where strips play the action."""
 
     @property
     def name(self) -> Sentence:
@@ -63,24 +84,36 @@ class LimbPlan:
             return ik_constraint(self.ik.constraint, self.ik.bone)
         return Sentence('Limb "{bone}"', {"bone": self.shown[0]})
 
+    @property
+    def longest_link(self) -> float:
+        """Length at rest of the longest link: points this far beside the bones show what is seen of their rotation."""
+        return float(magnitude(np.diff(self.chain.rest.rest_joints(), axis=0)).max())
+
+    @property
+    def seen_frames(self) -> Array:
+        """Frames that are measured: those that may get keys, and those between them that strips of the action play."""
+        return merge_frames(self.chain.report_frames, self.strip_frames)
+
     def scale_paths(self) -> list[str]:
         """Data paths of the turning bones' scales."""
         return [scale_path(self.chain.rest.bones[index]) for index in self.chain.rest.turning]
 
     def keyed_paths(self) -> set[str]:
         """Data paths that may be keyed: rotations and scales, rotations below the end, and the properties that switch the IK."""
-        below = (rotation_path(path[-1]) for path in self.further)
+        below = (rotation_path(bone.path[-1]) for bone in self.further)
         return {*self.chain.rotation_paths(), *self.scale_paths(), *below, *(end.path for end in self.ends)}
-
-    def shown_pose(self, number: int) -> Quantity:
-        """Pose of one bone of `shown`."""
-        return Quantity("POSE", self.chain.names.armature, self.shown[number])
 
     def quantities(self) -> list[Quantity]:
         """Quantities to sample before solving."""
-        further = [Quantity("CHANNELS", self.chain.names.armature, bone.name) for path in self.further for bone in path[1:]]
+        paths = [bone.path[1:] for bone in self.further]
+        further = [Quantity("CHANNELS", self.chain.names.armature, bone.name) for path in paths for bone in path]
         return [*motion_quantities(self.chain), *self.poses(), *further]
 
     def poses(self) -> list[Quantity]:
         """Poses of all bones of `shown`."""
-        return [self.shown_pose(number) for number in range(len(self.shown))]
+        return [Quantity("POSE", self.chain.names.armature, bone) for bone in self.shown]
+
+    def posed(self, samples: Samples) -> Array:
+        """Poses `(B, F, 4, 4)`, armature space, that the keyed bones must have for the bones of `shown` to be where they are."""
+        poses = np.stack([samples.every(pose) for pose in self.poses()])
+        return poses @ np.stack(self.from_shown)[:, None] if self.from_shown else poses

@@ -3,25 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
-from ...core.rig.bones import RestBone
+import numpy as np
+
+from ...core.array_types import Array, SampledFrames
+from ...core.curves.frames import merge_frames
 from ...errors import ChainError, TwoBoneError
 from ...pipeline.plan.planning import ChainPlan, plan_chain, refuse_unwritable_chain, with_keyed
+from ...records import replace
 from ...said import Sentence, note
+from ...scene.actions import strip_frames
 from ...scene.blender_types import Object, Scene
 from ...scene.bones import IkLimb, read_rest_bone, rotation_path
 from ...scene.keys.guarding import refuse_unwritable, unwritable
 from ...scene.keys.reading import is_animated, is_posed_without_keys
 from ...scene.lookup import find_armature
-from ...scene.rig.constraints import Carried, acting_ik, grouped_ik, has_other_constraints, read_ik, turned_bones
+from ...scene.rig.constraints import (
+    Carried,
+    acting_ik,
+    grouped_ik,
+    has_other_constraints,
+    overridden_constraints,
+    read_ik,
+    turned_bones,
+)
 from ...scene.rig.rest_reading import bone_path
 from ...scene.rig.rigify_reading import RigifyLimb, is_rigify, rigify_limbs
 from ...settings import BakeSettings
 from ...settings.options import ACTIVE
 from ...settings.tasks import ConvertSettings
-from .limb_plan import IkEnd, LimbPlan
+from .limb_plan import FurtherBone, IkEnd, LimbPlan
+
+ON_TOP = 'Constraints of bone "{bone}" act on top of the keys.'
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +157,8 @@ def _constraint_plan(scene: Scene, armature: Object, wanted: Conversion, constra
         )
     noted = replace(noted, notes=(*noted.notes, *map(_note_on_other_ik, others)))
     shown = (names.upper, names.lower, names.tip)
-    limb = limb_plan(armature, noted, shown, ik=ik, ends=ends, keyed_off=keyed_off)
+    overridden = tuple(_influence_end(armature, each) for each in overridden_constraints(armature, names))
+    limb = limb_plan(armature, noted, shown, ik=ik, ends=ends, keyed_off=keyed_off, overridden=overridden)
     return replace(limb, goes_on=wanted.goes_on, was_off=is_off)
 
 
@@ -162,6 +178,28 @@ def _note_on_unkeyed_pose(bone: str) -> Sentence:
     )
 
 
+def without_overridden(limb: LimbPlan) -> LimbPlan:
+    """The limb with the constraints that its IK overrides switched off together with it."""
+    off = {end.group for end in limb.overridden}
+    notes = [each for each in limb.chain.notes if not (each.template == ON_TOP and each.values["bone"] in off)]
+    notes += [
+        note(
+            'Constraint "{constraint}" of bone "{bone}" is switched off with the IK, which had overridden it.',
+            constraint=end.ik.constraint,
+            bone=end.group,
+        )
+        for end in limb.overridden
+        if end.ik is not None
+    ]
+    rest = range(len(limb.chain.rest.bones))
+    return replace(
+        limb,
+        chain=replace(limb.chain, notes=tuple(notes)),
+        ends=(*limb.ends, *limb.overridden),
+        free_location=tuple(index for index in rest if limb.chain.rest.bones[index].name in off or index in limb.free_location),
+    )
+
+
 def _influence_end(armature: Object, ik: IkLimb) -> IkEnd:
     path = f"{ik.path}.influence"
     return IkEnd(path, 0.0, float(armature.path_resolve(path)), ik.bone, ik)
@@ -175,7 +213,9 @@ def limb_plan(
     ik: IkLimb | None,
     ends: tuple[IkEnd, ...],
     keyed_off: bool,
-    further: tuple[tuple[RestBone, ...], ...] = (),
+    further: tuple[FurtherBone, ...] = (),
+    from_shown: tuple[Array, ...] = (),
+    overridden: tuple[IkEnd, ...] = (),
 ) -> LimbPlan:
     """Plan of a limb, with everything read from the rig that sampling and solving need."""
     bones = armature.pose.bones
@@ -190,11 +230,17 @@ def limb_plan(
         scales_refused=None,
         goes_on=(True, True),
         influence_refused=None,
+        from_shown=from_shown,
+        overridden=overridden,
+        strip_frames=strip_frames(armature, *plan.within),
     )
-    switches = [end.path for end in ends]
+    switches = [end.path for end in (*ends, *overridden)]
     # Keyed stretch is visible and is kept; keyed settings of a chain, such as its bend, only matter for targets.
     plan = replace(plan, stretched_before={}, animated_settings={})
-    paths = [*limb.scale_paths(), *(rotation_path(path[-1]) for path in further), *switches]
+    if len(limb.strip_frames):
+        frames = SampledFrames(merge_frames(plan.frames, limb.strip_frames))
+        plan = replace(plan, frames=frames, report_rows=np.searchsorted(frames, plan.report_frames))
+    paths = [*limb.scale_paths(), *(rotation_path(bone.path[-1]) for bone in further), *switches]
     return replace(
         limb,
         chain=with_keyed(plan, armature, paths),
@@ -207,7 +253,7 @@ def _noted(plan: ChainPlan, armature: Object) -> ChainPlan:
     """The plan with notes on other constraints of its bones, which keep acting, and on poses that may be left over."""
     names = [plan.rest.bones[index].name for index in plan.rest.turning]
     constrained = [name for name in names if has_other_constraints(armature.pose.bones[name])]
-    notes = [note('Constraints of bone "{bone}" act on top of the keys.', bone=name) for name in constrained]
+    notes = [note(ON_TOP, bone=name) for name in constrained]
     posed = [name for name in names if is_posed_without_keys(armature, name)]
     return replace(plan, notes=(*notes, *map(_note_on_unkeyed_pose, posed)))
 
@@ -234,8 +280,11 @@ def _rigify_plan(scene: Scene, armature: Object, wanted: Conversion, limb: Rigif
     refuse_unwritable_chain(scene, plan)
     bones = armature.pose.bones
     pairs = zip(limb.controls[2:], limb.controls[3:], strict=False)
-    further = tuple(tuple(read_rest_bone(bone) for bone in bone_path(bones[above], bones[below])) for above, below in pairs)
-    paths = [limb.switch_path, *(rotation_path(path[-1]) for path in further)]
+    further = tuple(
+        FurtherBone(tuple(read_rest_bone(bone) for bone in bone_path(bones[above], bones[below])), number)
+        for number, (above, below) in enumerate(pairs, start=2)
+    )
+    paths = [limb.switch_path, *(rotation_path(bone.path[-1]) for bone in further)]
     refuse_unwritable(armature, paths, wanted.settings.destination)
     present = float(armature.path_resolve(limb.switch_path))
     ends = (IkEnd(limb.switch_path, 1.0, present, limb.switch_bone, None),)

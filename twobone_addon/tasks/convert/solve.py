@@ -7,11 +7,11 @@ residual, the closed form puts it there exactly.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from ...core.array_types import Array, Mask
+from ...core.array_types import Array, KeyFrames, Mask
 from ...core.arrays import magnitude, path_length
 from ...core.rig.bones import BoneChannels, ChainMotion
 from ...core.rig.channels import Matrices, channel_rotations
@@ -24,8 +24,9 @@ from ...pipeline.keys.keying import KeyedChain, keyed_chain, with_held
 from ...pipeline.motion.plan_motion import PlanMotion, aimed, plan_motion, points, posed_channels
 from ...pipeline.pose.curve_values import rotation_curves
 from ...pipeline.pose.solving import CurveSamples, SolvedChain, solve_curves, surroundings_of
+from ...records import replace
 from ...scene.bones import rotation_path
-from ...scene.keys.tables import NO_KEYS, ChannelKeys
+from ...scene.keys.tables import NO_KEYS, ChannelKeys, StraightKeys
 from ...scene.sampling.quantities import Quantity, Samples
 from .limb_plan import IkEnd, LimbPlan
 
@@ -55,16 +56,16 @@ def solve_limb(limb: LimbPlan, samples: Samples) -> SolvedLimb:
     """Find a limb's FK keys; raises a `TwoBoneError` where rotation and scale keys cannot reproduce its pose or be written."""
     samples = samples.on(limb.chain.frames)
     motion = plan_motion(limb.chain, samples)
-    shown = np.stack([samples.every(pose) for pose in limb.poses()])
+    shown = limb.posed(samples)
     shown_joints = _shown_joints(limb, shown)
     present_scales = [samples.every(limb.chain.channels[index])[:, 7:] for index in limb.chain.rest.turning]
-    chain, errors = _as_shown(limb, motion, samples, scales=present_scales)
+    chain, errors = _as_shown(limb, motion, samples, shown, scales=present_scales)
     stretched = bool(np.any(errors > IK_RESIDUAL))
     if stretched:
         if limb.scales_refused is not None:
             raise limb.scales_refused
-        chain, errors = _as_shown(limb, motion, samples, scales=None)
-        _refuse_errors(limb, errors)
+        chain, errors = _as_shown(limb, motion, samples, shown, scales=None)
+        _refuse_errors(limb, errors, shown)
     joints = joints_of(limb.chain.rest, pose_path(limb.chain.rest, chain))
     posed = replace(
         motion,
@@ -89,10 +90,10 @@ def solve_limb(limb: LimbPlan, samples: Samples) -> SolvedLimb:
             partly_solved = replace(posed, influence=np.where(unsolvable, 0.0, 1.0))
             solved, on_target = _solved(limb, partly_solved, joints, shown_joints, targets)
             on_target = on_target & ~unsolvable
-            _refuse_errors(limb, _pose_errors(limb, solved, shown), tolerance)
+            _refuse_errors(limb, _pose_errors(limb, solved, shown), shown, tolerance)
     if stretched:
         solved = replace(solved, curves=[*solved.curves, *_scale_curves(limb, solved, present_scales)])
-    keyed = keyed_chain(solved)
+    keyed = keyed_chain(solved, limb.longest_link)  # All that is seen of the limb stays: its twist as well.
     if stretched:
         keyed = replace(keyed, keys=[replace(each, lasting=each.path in limb.scale_paths()) for each in keyed.keys])
     switch_keys = [_keyed_over_range(limb, end) for end in limb.ends] if limb.keyed_off else []
@@ -133,9 +134,12 @@ def _shown_joints(limb: LimbPlan, shown: Array) -> Array:
     return np.stack([shown[0, :, :3, 3], shown[1, :, :3, 3], points(shown[2], limb.chain.rest.tip)], axis=1)
 
 
-def _as_shown(limb: LimbPlan, motion: PlanMotion, samples: Samples, *, scales: list[Array] | None) -> tuple[ChainMotion, Array]:
+def _as_shown(
+    limb: LimbPlan, motion: PlanMotion, samples: Samples, shown: Array, *, scales: list[Array] | None
+) -> tuple[ChainMotion, Array]:
     """Pose the chain's two bones like the bones that show the limb; return the motion and its joint error `(F,)`.
 
+    shown : (B, F, 4, 4), see `LimbPlan.posed`
     scales : (F, 3) each, scales of the two bones; `None` takes those of the bones that show the limb
 
     The error is relative to the limb's length. Where nothing but IK acts on a bone, it keeps its location channels, as
@@ -144,14 +148,14 @@ def _as_shown(limb: LimbPlan, motion: PlanMotion, samples: Samples, *, scales: l
     rest = limb.chain.rest
     channels, parent = list(motion.chain.channels), motion.chain.parent_pose
     for number, index in enumerate(rest.turning):
-        pose = samples.every(limb.shown_pose(number))
+        pose = shown[number]
         posed = posed_channels(rest.bones[index], parent, pose)
         scale = posed.scale if scales is None else scales[number]
         location = samples.every(limb.chain.channels[index])[:, :3] if index in limb.free_location else posed.location
         channels[index] = BoneChannels(location, posed.rotation, scale)
         parent = pose
     chain = replace(motion.chain, channels=tuple(channels))
-    shown_joints = _shown_joints(limb, np.stack([samples.every(pose) for pose in limb.poses()]))
+    shown_joints = _shown_joints(limb, shown)
     joints = joints_of(rest, pose_path(rest, chain))
     return chain, magnitude(joints - shown_joints).max(axis=1) / path_length(shown_joints)
 
@@ -167,8 +171,7 @@ def _scale_curves(limb: LimbPlan, solved: SolvedChain, present: list[Array]) -> 
 
 def moved_points(limb: LimbPlan, before: Array, after: Array) -> Array:
     """Displacements `(B, F, 4, 3)` of each bone's head, and of points on its axes at the distance of the limb's longest link."""
-    size = float(magnitude(np.diff(limb.chain.rest.rest_joints(), axis=0)).max())
-    ends = np.concatenate([np.zeros((1, 3)), np.eye(3) * size])
+    ends = np.concatenate([np.zeros((1, 3)), np.eye(3) * limb.longest_link])
     difference = after - before
     return np.einsum("bfij,pj->bfpi", difference[..., :3, :3], ends) + difference[..., None, :3, 3]
 
@@ -181,9 +184,25 @@ def _pose_errors(limb: LimbPlan, solved: SolvedChain, shown: Array) -> Array:
     return np.broadcast_to(moved / path_length(_shown_joints(limb, shown)), limb.chain.frames.shape)
 
 
-def _refuse_errors(limb: LimbPlan, errors: Array, tolerance: float = KEYS_SHOW) -> None:
-    """Raise `ChainError` where rotation and scale keys cannot reproduce the pose: `errors` `(F,)` exceed the tolerance."""
+def _refuse_errors(limb: LimbPlan, errors: Array, shown: Array, tolerance: float = KEYS_SHOW) -> None:
+    """Raise `ChainError` where rotation and scale keys cannot reproduce the pose: `errors` `(F,)` exceed the tolerance.
+
+    shown : (B, F, 4, 4), poses of the bones that show the limb
+    """
     worst = int(np.argmax(errors))
+    if errors[worst] > tolerance:
+        lower = limb.chain.rest.bones[limb.chain.rest.turning[-1]].rest
+        tips = points(shown[1], (np.linalg.inv(lower) @ [*limb.chain.rest.rest_joints()[-1], 1.0])[:3])
+        gaps = magnitude(tips - _shown_joints(limb, shown)[:, 2]) / path_length(_shown_joints(limb, shown))
+        if gaps[worst] > max(0.5 * errors[worst], tolerance):
+            raise ChainError(
+                'Bone "{end}" is apart from the end of bone "{lower}" at frame {frame:g}, by {distance:.2g} of the limb\'s '
+                "length, such as a foot whose control is out of the leg's reach. Move its control nearer there.",
+                end=limb.shown[2],
+                lower=limb.shown[1],
+                frame=limb.chain.frames[worst],
+                distance=gaps[worst],
+            )
     if errors[worst] > tolerance:
         raise ChainError(
             "{limb} poses its bones in a way that rotation and scale keys cannot reproduce at frame {frame:g} (off by "
@@ -198,9 +217,9 @@ def _further_keys(limb: LimbPlan, samples: Samples, shown: Array) -> list[Channe
     """Rotation keys of bones below the end, such as toes, that preserve their orientation."""
     keys = []
     rows = limb.chain.report_rows
-    for number, path in enumerate(limb.further, start=3):
+    for number, further in enumerate(limb.further, start=3):
+        path, parent = further.path, shown[further.below]
         values = [samples.every(Quantity("CHANNELS", limb.chain.names.armature, bone.name)) for bone in path[1:]]
-        parent = shown[number - 1]
         for bone, value in zip(path[1:-1], values[:-1], strict=True):
             rotation = channel_rotations(bone.rotation_mode, value[:, 3:7])
             parent = pose_with_channels(bone, parent, BoneChannels(value[:, :3], rotation, value[:, 7:]))
@@ -212,21 +231,22 @@ def _further_keys(limb: LimbPlan, samples: Samples, shown: Array) -> list[Channe
         curves = rotation_curves(path[-1].rotation_mode, rotation=Matrices(rotation), present=present, outside=outside)
         for column, channel in enumerate(curves.indices):
             curve = CurveSamples(data_path, channel, path[-1].name, curves.values[:, column], present[:, channel])
-            channel_keys = ChannelKeys(data_path, channel, curve.group, limb.chain.report_frames, curve.values[rows], "LINEAR")
+            frames, held = limb.chain.report_frames, limb.chain.held
+            channel_keys = StraightKeys(data_path, channel, curve.group, frames, curve.values[rows], "LINEAR", held=held)
             keys.append(with_held(limb.chain, limb.chain.keyed, curve, channel_keys))
     return keys
 
 
 def _keyed_over_range(limb: LimbPlan, end: IkEnd) -> ChannelKeys:
     """Keys that switch an IK off from the first to the last frame, and preserve its state before and after."""
-    frames = np.unique(limb.chain.frames[[0, -1]])
+    frames = KeyFrames(np.unique(limb.chain.within))
     outside = held_outside(
         limb.chain.keyed[end.path, 0],
         settings=replace(limb.chain.settings, key_before=limb.goes_on[0], key_after=limb.goes_on[1]),
-        within=(float(frames[0]), float(frames[-1])),
+        within=limb.chain.within,
         present=(end.present, end.present),
     )
-    return ChannelKeys(end.path, 0, end.group, frames, np.full(len(frames), end.value), "LINEAR", outside=outside)
+    return StraightKeys(end.path, 0, end.group, frames, np.full(len(frames), end.value), "LINEAR", outside=outside)
 
 
 def with_influence_off(solved: SolvedLimb) -> SolvedLimb:
@@ -238,8 +258,8 @@ def with_influence_off(solved: SolvedLimb) -> SolvedLimb:
 def _keyed_off_in_action(limb: LimbPlan, end: IkEnd) -> ChannelKeys:
     table = limb.chain.keyed[end.path, 0].table
     if table is None or np.ptp(table["co"][:, 1]) == 0.0:
-        first, nothing = limb.chain.frames[:1], NO_KEYS
-        return ChannelKeys(end.path, 0, end.group, first, np.full(1, end.value), "CONSTANT", outside=nothing)
+        first, nothing = KeyFrames(limb.chain.report_frames[:1]), NO_KEYS
+        return StraightKeys(end.path, 0, end.group, first, np.full(1, end.value), "CONSTANT", outside=nothing)
     return _keyed_over_range(limb, end)
 
 

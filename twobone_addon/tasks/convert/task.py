@@ -3,31 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeAlias
 
+import numpy as np
+
+from ...core.arrays import path_length
 from ...errors import ChainError, TwoBoneError
-from ...pipeline.actions.choosing import ALL, goes_on_beside, names_of, refuse_strips
-from ...pipeline.beginning import Beginning, Reach
-from ...pipeline.clips import bake_report, with_notes
-from ...pipeline.keys.keying import KeyedChain
+from ...pipeline.actions.choosing import ALL, goes_on_beside, names_of, own_span, refuse_strips
+from ...pipeline.beginning import ToWrite
+from ...pipeline.clips import Results, bake_report, with_notes
+from ...pipeline.proof import SeenLimb, moved_bones, on_copies, refuse_movement, seen_below
 from ...pipeline.report.reports import BakeReport, Refused, statement
 from ...pipeline.report.units import units_of
-from ...pipeline.stages import all_frames, chain_changes, evaluation_of
-from ...pipeline.task import Done, Look, Outcome, Span, Task, with_range
+from ...pipeline.stages import all_frames, chain_changes, evaluation_of, with_steps
+from ...pipeline.story import Agree, Sample, StartOver, Story, Write
+from ...pipeline.task import Task, by_armature, with_range
+from ...records import replace
 from ...said import Sentence, note
-from ...scene.actions import OwnAction, action_named, actions_of, hold, is_held, key_span
+from ...scene.actions import OwnAction, actions_of, hold, is_held, key_span
 from ...scene.blender_types import Action, Object, Scene
-from ...scene.keys.writing import put
-from ...scene.lookup import find_armature, object_named
-from ...scene.rig.constraints import mute, mute_path
-from ...scene.sampling.quantities import Quantity, Samples
-from ...scene.sampling.stepping import Steps
+from ...scene.lookup import find_armature
+from ...scene.rig.constraints import is_turned_by_others, mute, mute_path
+from ...scene.sampling.quantities import Samples
 from ...settings.tasks import TABLES, ConvertSettings
-from .converted_report import ConvertedReport
 from .limb_plan import LimbPlan
-from .plans import Conversion, plan_limbs
-from .reports import converted_report
+from .plans import Conversion, plan_limbs, without_overridden
+from .reports import ConvertedReport, converted_report
 from .solve import SolvedLimb, solve_limb, with_influence_off
 
 
@@ -120,147 +123,118 @@ Remark: TypeAlias = tuple[Sentence, Sentence]
 
 
 @dataclass(frozen=True, slots=True)
-class ConversionPlan:
-    """The limbs of one action."""
+class ToEnd:
+    """The limbs of one action before it is decided how their IK is switched off."""
 
-    armature: str
-    wanted: Conversion
-    limbs: Sequence[LimbPlan]
-    left: Sequence[TwoBoneError]
-    """Errors of the limbs that cannot be converted."""
+    action: Action | None
+    """The chosen action; `None` for whatever is played now."""
+    limbs: Sequence[SolvedLimb]
 
 
 @dataclass(frozen=True, slots=True)
 class Converted:
-    """The limbs of one action, solved."""
+    """The limbs of one action with all their keys, and their reports."""
 
     limbs: Sequence[EndedLimb]
     left: Sequence[TwoBoneError]
     """Errors of the limbs that cannot be converted."""
-    evaluation: str | dict[str, str]
-    endings: Endings | None = None
+    endings: Endings
     """How all IK is switched off, shared by all actions."""
+    evaluation: str | dict[str, str] = ""
     longer: Sequence[Remark] = ()
     """Remark on keying the played action over the scene's range, if that makes it longer."""
+    entries: Sequence[ConvertedReport] = ()
 
 
-ConvertDone: TypeAlias = Done[ConversionPlan, Converted, Samples]
-
-
-class Convert(Task[ConvertSettings, ConversionPlan, Converted, Samples]):
+def convert_ik(scene: Scene, settings: ConvertSettings, active: Object | None, own: OwnAction | None) -> Story[Converted]:
     """Key the bones in the poses that their IK gives them, and switch the IK off."""
+    armature, wanted = find_armature(settings.armature, active), Conversion.of(settings)
+    span = own_span(own)
+    if span is not None:
+        wanted = replace(wanted, settings=with_range(wanted.settings, span), goes_on=goes_on_beside(armature, span))
+    limbs, left = plan_limbs(scene, wanted, armature)
+    plans = [limb.chain for limb in limbs]
+    # IK that was converted earlier is on again while sampling.
+    strips = [plan.names.upper if wanted.settings.destination == "NLA" else "" for plan in plans]
+    yield StartOver(
+        [ToWrite(armature.name, limb.keyed_paths(), limb.chain.within, strip) for limb, strip in zip(limbs, strips, strict=True)]
+    )
+    quantities = [quantity for limb in limbs for quantity in limb.quantities()]
+    samples = yield Sample(quantities, all_frames(each.frames for each in plans), evaluation_of(plans))
+    chains = yield from with_steps(plans, [limb.poses() for limb in limbs])
+    stepped = [replace(limb, chain=chain) for limb, chain in zip(limbs, chains, strict=True)]
+    solved, stretched = _solved(stepped, samples)
+    solved, moved = yield from _proved_unmoved(scene, armature, solved, samples)
+    stretched += moved
+    if stretched and (wanted.bone or not solved):
+        raise stretched[0]
+    to_end = ToEnd(own.action if own is not None else None, solved)
+    converted: Converted = yield Agree(to_end, partial(_ended, armature, wanted))
+    longer = _made_longer(armature, wanted, limbs[0], playing_now(armature)) if own is None else []
+    left = [*left, *stretched, *converted.left]
+    converted = replace(converted, left=left, evaluation=samples.evaluation, longer=longer)
 
-    NAME = "convert"
-    TABLE = TABLES["convert"]
+    def report(proof: Samples | None = None) -> Converted:
+        units, notes = units_of(scene), [] if own is not None else _notes(scene, converted)
+        entries = [converted_report(limb.solved, proof, limb.notes, units) for limb in converted.limbs]
+        return replace(converted, entries=with_notes(entries, notes))
 
-    def by_armature(self, settings: ConvertSettings, active: Object | None) -> Mapping[Object, ConvertSettings]:
-        """The armature whose IK is converted."""
-        refuse_strips(ALL, settings.destination)
-        return {find_armature(settings.armature, active): settings}
-
-    def plan(self, scene: Scene, settings: ConvertSettings, active: Object | None, span: Span | None) -> ConversionPlan:
-        """Plan all limbs that can be converted."""
-        armature = find_armature(settings.armature, active)
-        wanted = Conversion.of(settings)
-        if span is not None:
-            wanted = replace(wanted, settings=with_range(wanted.settings, span), goes_on=goes_on_beside(armature, span))
-        limbs, left = plan_limbs(scene, wanted, armature)
-        return ConversionPlan(armature.name, wanted, limbs, left)
-
-    def reaches(self, plan: ConversionPlan) -> list[Reach]:
-        """Keyed data paths of the limbs, also those that switch IK off: IK converted earlier is on again while sampling."""
-        found = []
-        for limb in plan.limbs:
-            frames, names = limb.chain.frames, limb.chain.names
-            strip = names.upper if plan.wanted.settings.destination == "NLA" else ""
-            found.append(Reach(plan.armature, limb.keyed_paths(), (float(frames[0]), float(frames[-1])), strip))
-        return found
-
-    def solve(self, plan: ConversionPlan, begun: Any, look: Look) -> Steps[Converted]:
-        """Solve the FK keys of the limbs as their IK poses them."""
-        plans = [limb.chain for limb in plan.limbs]
-        quantities = [quantity for limb in plan.limbs for quantity in limb.quantities()]
-        samples = yield from look(quantities, all_frames(each.frames for each in plans), evaluation=evaluation_of(plans))
-        solved, stretched = _solved(plan.limbs, samples)
-        if stretched and (plan.wanted.bone or not solved):
-            raise stretched[0]
-        return Converted([EndedLimb(limb, ()) for limb in solved], [*plan.left, *stretched], samples.evaluation)
-
-    def settle(self, solved: Sequence[ConvertDone]) -> Sequence[ConvertDone]:
-        """Decide over all actions together how the IK of each limb is switched off."""
-        first = solved[0].plan
-        armature = object_named(first.armature)
-        playing = armature.animation_data.action if armature.animation_data is not None else None
-        actions = [action_named(done.action) if done.action else playing for done in solved]
-        longer = [] if solved[0].action else _made_longer(armature, first.wanted, first.limbs[0], playing)
-        pairs = [(action, [limb.solved for limb in done.solution.limbs]) for action, done in zip(actions, solved, strict=True)]
-        endings = Endings(armature, pairs, first.wanted.settings.destination)
-        ended = [(done, *endings.ended(limbs)) for done, (_, limbs) in zip(solved, pairs, strict=True)]
-        errors = [error for _, _, found in ended for error in found]
-        if errors and (first.wanted.bone or not any(limbs for _, limbs, _ in ended)):
-            raise errors[0]
-        return [
-            replace(
-                done,
-                solution=replace(done.solution, limbs=limbs, left=[*done.solution.left, *found], endings=endings, longer=longer),
-            )
-            for done, limbs, found in ended
-        ]
-
-    def paths(self, plan: ConversionPlan, solution: Converted) -> set[tuple[Object, str]]:
-        """Keyed data paths of the limbs, and those that switch their IK off."""
-        armature = object_named(plan.armature)
-        return {(armature, key.path) for limb in solution.limbs for key in limb.solved.keyed.keys}
-
-    def write(self, scene: Scene, plan: ConversionPlan, solution: Converted, begun: Beginning) -> Converted:
-        """Key the limbs."""
-        put(chain_changes([_with_mutes(limb.solved) for limb in solution.limbs], self.NAME), begun.earlier)
-        return solution
-
-    def finish(self, written: Sequence[ConvertDone]) -> None:
-        """Mute the IK that no action needs any more."""
-        endings = written[0].solution.endings
-        if endings is not None:
-            endings.finish()
-
-    def prove(self, plan: ConversionPlan, solution: Converted, look: Look) -> Steps[Samples | None]:
-        """Sample the converted limbs as Blender evaluates them."""
-        if not plan.wanted.settings.verify or not solution.limbs:
-            return None
-        limbs = [limb.solved.plan for limb in solution.limbs]
-        plans = [limb.chain for limb in limbs]
-        quantities: list[Quantity] = []
-        for limb in limbs:
-            quantities += [*limb.poses(), limb.chain.armature_world]
-            quantities += [limb.chain.target_world] if limb.ik else []
-        frames = all_frames(each.report_frames for each in plans)
-        return (yield from look(quantities, frames, evaluation=evaluation_of(plans, proving=True)))
-
-    def judge(self, scene: Scene, done: ConvertDone) -> list[ConvertedReport]:
-        """One entry for each limb."""
-        units, notes = units_of(scene), [] if done.action else _notes(scene, done)
-        entries = [converted_report(limb.solved, done.proof, limb.notes, units) for limb in done.solution.limbs]
-        return with_notes(entries, notes)
-
-    def report(self, outcome: Outcome[ConversionPlan, Converted, Samples]) -> BakeReport:
-        """Report of all limbs in all actions."""
-        first = outcome.done[0]
-        if first.action:
-            refused = ((done, error) for done in outcome.done for error in done.solution.left)
-            return bake_report(outcome, [Refused(done.plan.armature, done.action, error.sentence) for done, error in refused])
-        long_remarks = [*first.solution.longer, *_muted_elsewhere(outcome.scene, first.solution)]
-        left = [statement("LIMBS_LEFT", {"count": len(first.solution.left)})] if first.solution.left else []
-        remarks = [*left, *_were_off(first.solution), *(remark for remark, _ in long_remarks)]
-        return bake_report(outcome, remarks=remarks)
+    keyed = []
+    for solved_limb in (limb.solved for limb in converted.limbs):  # Muting is what the task sets besides its keys.
+        mutes = tuple(mute_path(end.ik) for end in solved_limb.plan.ends if end.ik is not None)
+        keyed.append(replace(solved_limb.keyed, sets=mutes))
+    yield Write(chain_changes(keyed, CONVERT.name), report, then=converted.endings.finish)
+    ended = [limb.solved.plan for limb in converted.limbs]
+    if not wanted.settings.verify or not ended:
+        return report()
+    quantities = []
+    for limb in ended:
+        quantities += [*limb.poses(), limb.chain.armature_world]
+        quantities += [limb.chain.target_world] if limb.ik else []
+    frames = all_frames(each.seen_frames for each in ended)
+    return report((yield Sample(quantities, frames, evaluation_of([limb.chain for limb in ended], proving=True))))
 
 
-CONVERT = Convert()
+def _ended(armature: Object, wanted: Conversion, actions: Sequence[ToEnd]) -> list[Converted]:
+    """Decide over all actions together how the IK of each limb is switched off."""
+    pairs = [(each.action or playing_now(armature), each.limbs) for each in actions]
+    endings = Endings(armature, pairs, wanted.settings.destination)
+    ended = [endings.ended(limbs) for _, limbs in pairs]
+    errors = [error for _, found in ended for error in found]
+    if errors and (wanted.bone or not any(limbs for limbs, _ in ended)):
+        raise errors[0]
+    return [Converted(limbs, found, endings) for limbs, found in ended]
 
 
-def _notes(scene: Scene, done: ConvertDone) -> list[Sentence]:
+def playing_now(armature: Object) -> Action | None:
+    """The action that an armature plays."""
+    return armature.animation_data.action if armature.animation_data is not None else None
+
+
+def _by_armature(settings: ConvertSettings, active: Object | None) -> Mapping[Object, ConvertSettings]:
+    refuse_strips(ALL, settings.destination)
+    return by_armature(settings, active)
+
+
+def _joined(results: Results) -> BakeReport:
+    """Report of all limbs in all actions."""
+    first: Converted = results.done[0]
+    if results.armature:
+        by_action = list(zip(results.actions, results.done, strict=True))
+        left = [Refused(results.armature, action, error.sentence) for action, done in by_action for error in done.left]
+        return bake_report(results, left)
+    long_remarks = [*first.longer, *_muted_elsewhere(results.scene, first)]
+    remarks = [statement("LIMBS_LEFT", {"count": len(first.left)})] if first.left else []
+    return bake_report(results, remarks=[*remarks, *_were_off(first), *(remark for remark, _ in long_remarks)])
+
+
+CONVERT = Task("convert", TABLES["convert"], convert_ik, BakeReport, by_armature=_by_armature, joined=_joined)
+
+
+def _notes(scene: Scene, converted: Converted) -> list[Sentence]:
     """Notes on converting the action that the armature plays now."""
-    long_remarks = [*done.solution.longer, *_muted_elsewhere(scene, done.solution)]
-    return [*(error.sentence for error in done.solution.left), *(long_note for _, long_note in long_remarks)]
+    long_remarks = [*converted.longer, *_muted_elsewhere(scene, converted)]
+    return [*(error.sentence for error in converted.left), *(long_note for _, long_note in long_remarks)]
 
 
 def _were_off(converted: Converted) -> list[Sentence]:
@@ -317,6 +291,38 @@ def _solved(limbs: Sequence[LimbPlan], samples: Samples) -> tuple[list[SolvedLim
     return solved, errors
 
 
-def _with_mutes(solved: SolvedLimb) -> KeyedChain:
-    """The keys of a limb, with the mute properties of its constraints as values that the task sets."""
-    return replace(solved.keyed, sets=tuple(mute_path(end.ik) for end in solved.plan.ends if end.ik is not None))
+def _proved_unmoved(
+    scene: Scene, armature: Object, solved: Sequence[SolvedLimb], samples: Samples
+) -> Story[tuple[list[SolvedLimb], list[ChainError]]]:
+    """The limbs that stay where they are without their IK, and the errors of those that would be seen to move.
+
+    Where another constraint would take over that the IK had overridden, it is switched off as well.
+    """
+    units, kept, errors = units_of(scene), [], []
+    for limb in solved:
+        if limb.plan.ik is None or not is_turned_by_others(armature, limb.plan.ik.names):
+            kept.append(limb)
+            continue
+        chain = limb.plan.chain
+        joints = chain.rest.rest_joints() @ np.array(armature.matrix_world.to_3x3()).T
+        names = limb.plan.ik.names
+        seen = SeenLimb(armature.name, seen_below(armature, (names.upper, names.lower)), (), float(path_length(joints)))
+        before = yield Sample(seen.quantities(), chain.report_frames, "PROBES")
+        slack = chain.settings.tolerance if chain.settings.keys == "REDUCE" else 0.0
+        try:
+            moved, tried = [], limb
+            for number in range(1 + bool(limb.plan.overridden)):
+                tried = solve_limb(without_overridden(limb.plan), samples) if number else limb
+                muted = [(armature, mute_path(end.ik)) for end in tried.plan.ends if end.ik and not tried.plan.keyed_off]
+                with on_copies(scene, [armature]) as trial:
+                    trial.put(chain_changes([tried.keyed], "convert"), muted)
+                    after = yield Sample(seen.quantities(), chain.report_frames, "PROBES")
+                moved = moved_bones(seen, before, after, slack=slack)
+                if moved[0].excess <= 1.0:
+                    break
+            remedy = "Nothing was changed for this limb. Mute what acts on it besides its IK, or use Blender's Bake Action."
+            refuse_movement(moved, units, Sentence(remedy))
+            kept.append(tried)
+        except ChainError as error:
+            errors.append(error)
+    return kept, errors

@@ -2,127 +2,116 @@
 
 from __future__ import annotations
 
-import os
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from ...core.array_types import Codes
 from ...core.contacts.labels import labels_as_file, read_labels
-from ...errors import ChainError, RangeError, SettingError, WriteError
-from ...pipeline.task import Span
+from ...errors import ChainError, RangeError, SettingError, TwoBoneError, WriteError
+from ...files import refuse_unwritable, write
+from ...pipeline.proof import doubtful_poses
+from ...pipeline.story import Sample, Story, Write
+from ...pipeline.task import Task
+from ...records import replace
 from ...said import note
+from ...scene.actions import OwnAction
 from ...scene.blender_types import Object, Scene
 from ...scene.lookup import absolute, find_armature
 from ...scene.versions import curve_bag
 from ...settings.contacts import ContactFileSettings, ContactSettings, ExportContactSettings
 from ...settings.tasks import TABLES
+from .judge import ContactReport
 from .plan import SIDES, ContactPlan, plan_contacts
-from .solve import FoundContacts
-from .task import FindContacts
+from .solve import solve_contacts
+from .task import contact_report, key_contacts, visible_feet
+
+CONTACTS = "a contacts file"
 
 SAME_RATE = 1e-3
 """Frames per second below which a difference of frame rates is ignored."""
 
 
-class ImportContacts(FindContacts):
-    """Key the contacts in a file."""
-
-    NAME = "import_contacts"
-    TABLE = TABLES["import_contacts"]
-
-    def plan(self, scene: Scene, settings: ContactFileSettings, active: Object | None, span: Span | None) -> ContactPlan:  # type: ignore[override]
-        """Read and check the file; raises a `TwoBoneError` where it does not fit the armature's action."""
-        path, rate = _path(settings), scene.render.fps / scene.render.fps_base
-        labels = read_labels(path)
-        if settings.fps and labels.fps and abs(settings.fps - labels.fps) > SAME_RATE:
-            raise SettingError(
-                'File "{file}" has {own:g} frames a second, not {given:g}. Leave Frame Rate at 0 to use its own.',
-                file=path.name,
-                own=labels.fps,
-                given=settings.fps,
-            )
-        labels = replace(labels, fps=settings.fps or labels.fps or rate)
-        armature = find_armature(settings.armature, active)
-        last = settings.frame_start + (labels.states.shape[1] - 1) * rate / labels.fps
-        start, end = _action_range(scene, armature)
-        if last >= end + 1.0:
-            raise RangeError(
-                'File "{file}" has contacts from frame {first:g} to {last:g}, but the action ends at {end:g}. '
-                "Check First Frame and Frame Rate.",
-                file=path.name,
-                first=settings.frame_start,
-                last=last,
-                end=end,
-            )
-        plan = _planned_until(scene, settings, armature, min(last, end))
-        untold = None
-        if settings.frame_start - start >= 1.0 or end - last >= 1.0:
-            untold = note(
-                "The file covers frames {first:g} to {last:g}; the action's other frames ({start:g} to {end:g}) are unchanged.",
-                first=settings.frame_start,
-                last=last,
-                start=start,
-                end=end,
-            )
-        states = _states_of_feet(plan, labels.at((plan.frames - settings.frame_start) / rate))
-        return replace(plan, labels=states, untold=untold)
+def import_contacts(
+    scene: Scene, settings: ContactFileSettings, active: Object | None, _own: OwnAction | None
+) -> Story[ContactReport]:
+    """Key the contacts in a file; raises a `TwoBoneError` where it does not fit the armature's action."""
+    path, rate = _path(settings), scene.render.fps / scene.render.fps_base
+    labels = read_labels(path)
+    if settings.fps and labels.fps and abs(settings.fps - labels.fps) > SAME_RATE:
+        raise SettingError(
+            'File "{file}" has {own:g} frames a second, not {given:g}. Leave Frame Rate at 0 to use its own.',
+            file=path.name,
+            own=labels.fps,
+            given=settings.fps,
+        )
+    labels = replace(labels, fps=settings.fps or labels.fps or rate)
+    armature = find_armature(settings.armature, active)
+    last = settings.frame_start + (labels.states.shape[1] - 1) * rate / labels.fps
+    start, end = _action_range(scene, armature)
+    if last >= end + 1.0:
+        raise RangeError(
+            'File "{file}" has contacts from frame {first:g} to {last:g}, but the action ends at {end:g}. '
+            "Check First Frame and Frame Rate.",
+            file=path.name,
+            first=settings.frame_start,
+            last=last,
+            end=end,
+        )
+    plan = _planned_until(scene, settings, armature, min(last, end))
+    untold = None
+    if settings.frame_start - start >= 1.0 or end - last >= 1.0:
+        untold = note(
+            "The file covers frames {first:g} to {last:g}; the action's other frames ({start:g} to {end:g}) are unchanged.",
+            first=settings.frame_start,
+            last=last,
+            start=start,
+            end=end,
+        )
+    states = _states_of_feet(plan, labels.at((plan.frames - settings.frame_start) / rate))
+    return (yield from key_contacts(scene, replace(plan, labels=states, untold=untold)))
 
 
-class ExportContacts(FindContacts):
-    """Write the keyed contacts to a file."""
+def export_contacts(
+    scene: Scene, settings: ExportContactSettings, active: Object | None, _own: OwnAction | None
+) -> Story[ContactReport]:
+    """Write the keyed contacts to a file; raises a `TwoBoneError` if there are none, or a file is in the way."""
+    path = _path(settings)
+    labels_as_file(path, np.zeros((2, 1), int), 1.0, 1.0)
+    if path.exists() and not settings.overwrite:
+        raise WriteError('File "{file}" already exists. Choose another name, or turn on Overwrite.', file=str(path))
+    refuse_unwritable(path, _is_contacts, CONTACTS)
+    armature = find_armature(settings.armature, active)
+    plan = _planned_until(scene, settings, armature, _action_range(scene, armature)[1])
+    if plan.legs.found or not any(keyed.is_keyed for keyed in plan.keyed):
+        raise ChainError('Armature "{armature}" has no contacts yet. Find or key them first.', armature=armature.name)
+    _states_of_feet(plan, np.zeros((2, 1), int))
+    plan = replace(plan, labels=np.array([keyed.states for keyed in plan.keyed]))
+    ends = visible_feet(plan)
+    samples = yield Sample([*plan.quantities(), *doubtful_poses(ends.values())], plan.frames, plan.settings.evaluation)
+    found = solve_contacts(plan, samples)
+    fps = settings.fps or plan.rate
+    count = int((plan.frames[-1] - plan.frames[0]) / plan.rate * fps + 1e-6) + 1
+    rows = np.clip(np.floor(np.arange(count) / fps * plan.rate + 0.5).astype(int), 0, len(plan.frames) - 1)
+    states = np.zeros((len(SIDES), len(rows)), int)
+    for foot, foot_states in zip(plan.feet, found.states, strict=True):
+        states[SIDES[plan.legs.sides[foot.chain]]] = foot_states[rows]
+    content = labels_as_file(path, states, fps, float(plan.frames[0]))
+    may_replace = _is_contacts if settings.overwrite else _is_nothing
+    report = contact_report(scene, plan, found, samples=samples, ends=ends)
+    yield Write([], lambda: report, then=lambda: write(path, content, may_replace, CONTACTS))
+    return report
 
-    NAME = "export_contacts"
-    TABLE = TABLES["export_contacts"]
 
-    def plan(self, scene: Scene, settings: ExportContactSettings, active: Object | None, span: Span | None) -> ContactPlan:  # type: ignore[override]
-        """Read the keyed contacts and check the path; raises a `TwoBoneError` if there are none, or a file is in the way."""
-        path = _path(settings)
-        labels_as_file(path, np.zeros((2, 1), int), 1.0, 1.0)
-        if path.exists() and not settings.overwrite:
-            raise WriteError('File "{file}" already exists. Choose another name, or turn on Overwrite.', file=str(path))
-        if not path.parent.is_dir():
-            raise WriteError('There is no folder "{folder}". Make it first.', folder=str(path.parent))
-        armature = find_armature(settings.armature, active)
-        plan = _planned_until(scene, settings, armature, _action_range(scene, armature)[1])
-        if plan.legs.found or not any(keyed.is_keyed for keyed in plan.keyed):
-            raise ChainError('Armature "{armature}" has no contacts yet. Find or key them first.', armature=armature.name)
-        _states_of_feet(plan, np.zeros((2, 1), int))
-        return replace(plan, labels=np.array([keyed.states for keyed in plan.keyed]), file=(path, settings))
+def _is_contacts(path: Path) -> bool:
+    try:
+        return bool(read_labels(path).states.size)
+    except TwoBoneError:
+        return False
 
-    def paths(self, plan: ContactPlan, solution: FoundContacts) -> set[tuple[Object, str]]:
-        """Return no paths, since nothing is keyed."""
-        return set()
 
-    def store(self, scene: Scene, plan: ContactPlan) -> None:
-        """Store nothing."""
-
-    def write(self, scene: Scene, plan: ContactPlan, solution: FoundContacts, begun: Any) -> FoundContacts:
-        """Write the file, whole or not at all; raises `WriteError`."""
-        if plan.file is None:
-            return solution
-        path, settings = plan.file
-        fps = settings.fps or plan.rate
-        count = int((plan.frames[-1] - plan.frames[0]) / plan.rate * fps + 1e-6) + 1
-        rows = np.clip(np.floor(np.arange(count) / fps * plan.rate + 0.5).astype(int), 0, len(plan.frames) - 1)
-        states = np.zeros((len(SIDES), len(rows)), int)
-        for foot, foot_states in zip(plan.feet, solution.states, strict=True):
-            states[SIDES[plan.legs.sides[foot.chain]]] = foot_states[rows]
-        content = labels_as_file(path, states, fps, float(plan.frames[0]))
-        draft = path.with_name(f".{path.name}.{os.getpid()}.part")
-        try:
-            if settings.overwrite:
-                draft.write_bytes(content)
-                draft.replace(path)
-            else:
-                with path.open("xb") as file:
-                    file.write(content)
-        except OSError as error:
-            draft.unlink(missing_ok=True)
-            raise WriteError('File "{file}" cannot be written: {reason}.', file=str(path), reason=error.strerror or "") from error
-        return solution
+def _is_nothing(_path: Path) -> bool:
+    return False
 
 
 def _path(settings: ContactFileSettings) -> Path:
@@ -160,4 +149,5 @@ def _states_of_feet(plan: ContactPlan, states: Codes) -> Codes:
     return np.array([states[SIDES[side]] for side in sides], dtype=int)
 
 
-IMPORT_CONTACTS, EXPORT_CONTACTS = ImportContacts(), ExportContacts()
+IMPORT_CONTACTS = Task("import_contacts", TABLES["import_contacts"], import_contacts, ContactReport)
+EXPORT_CONTACTS = Task("export_contacts", TABLES["export_contacts"], export_contacts, ContactReport)

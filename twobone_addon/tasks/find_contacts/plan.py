@@ -2,37 +2,170 @@
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from ...core.array_types import Array, Codes, Mask
+from ...core.contacts.finding import Stance
 from ...core.contacts.points import FootPoints
+from ...core.contacts.states import Contact, ContactState, contacts_of_states, states_of_contacts
 from ...core.curves.frames import FRAME_DECIMALS, frame_grid, meets
 from ...core.rig.bones import RestChain
 from ...errors import ChainError, ObjectError, RangeError
 from ...pipeline.plan.completing import names_of
 from ...pipeline.plan.found_chain import chain_found
 from ...pipeline.plan.frame_choice import frame_range
+from ...pipeline.plan.stored import StoredChain
 from ...pipeline.task import Span
+from ...records import replace
 from ...said import Sentence
 from ...scene.blender_types import FCurve, Object, Scene
 from ...scene.bones import ChainNames
 from ...scene.ground import GroundSurface, changes_shape
-from ...scene.keys.contact_keys import contact_path
+from ...scene.keys.contact_keys import contact_changes, contact_curve, contact_path, keyed_by_hand, keyed_states, write_contact
 from ...scene.keys.guarding import refuse_stretched_time, refuse_unwritable
 from ...scene.keys.reading import read_frames
+from ...scene.keys.replaced import FOUND
 from ...scene.lookup import find_armature, object_named
 from ...scene.rig.rest_reading import carrier_of, foot_bone, read_foot_points
 from ...scene.sampling.quantities import Quantity
 from ...scene.versions import curve_bag
+from ...scene.writer import assign
 from ...settings import BakeSettings
-from ...settings.contacts import ContactSettings, ExportContactSettings
+from ...settings.contacts import ContactSettings
 from ..find_limbs.finding import LimbRecord, found_limbs
-from .keyed import SAME_FRAME, edited_by_hand, is_keyed, states_on
+
+SAME_FRAME = 0.01
+"""Difference of frames below which they are the same."""
+
+
+def is_keyed(armature: Object, chain: str) -> bool:
+    """Whether the chain of that name is stored and has contact keys in the current action."""
+    stored = armature.twobone.chains.get(chain)
+    return stored is not None and contact_curve(armature, stored) is not None
+
+
+def write_states(
+    armature: Object,
+    chain: str,
+    frames: Array,
+    states: Codes,
+    *,
+    kept: Mask,
+    found: Codes,
+    stances: Sequence[Stance | None] = (),
+    task: str = FOUND,
+) -> None:
+    """Key states `(F,)` on a stored chain, those that are `kept` as edited by hand, and note what was `found` beside them.
+
+    stances : of each contact in `found`, whose measures are noted, too; without, those of the earlier note stay
+    """
+    stored = armature.twobone.chains[chain]
+    write_contact(armature, stored, frames, states, kept, task=task)
+    _note(armature, stored, frames, found, stances)
+
+
+def take_contact(armature: Object, chain: StoredChain, span: Span, *, stands: bool) -> None:
+    """Key a contact again as it was found in `span`; or, as if by hand, that the foot is in the air there."""
+    frames = even_frames(span)
+    states = states_of_contacts(noted_contacts(armature, chain), frames) if stands else np.zeros(len(frames), dtype=int)
+    write_contact(armature, chain, frames, states, np.full(len(frames), not stands))
+
+
+def noted_contacts(armature: Object, chain: StoredChain) -> list[Contact]:
+    """The contacts of a stored chain as last found in the current action."""
+    return [Contact(*contact[:3]) for contact in _noted(armature, chain).get("contacts", ())]
+
+
+def noted_measures(armature: Object, chain: StoredChain) -> list[list[float]]:
+    """Travel, move by planting, and confidence of each of the `noted_contacts`; empty where they are not known."""
+    return [contact[3:] for contact in _noted(armature, chain).get("contacts", ())]
+
+
+def edited_by_hand(armature: Object, chain: str, frames: Array) -> Mask:
+    """Mask `(F,)` of frames whose contact was keyed by hand, or where found keys were moved, deleted or overwritten."""
+    stored = armature.twobone.chains.get(chain)
+    if stored is None:
+        return np.zeros(len(frames), dtype=bool)
+    by_hand, noted = keyed_by_hand(armature, stored, frames), _noted(armature, stored)
+    if not noted:
+        return by_hand
+    known = (frames >= noted["first"]) & (frames <= noted["last"])
+    before = states_of_contacts(noted_contacts(armature, stored), frames)
+    return by_hand | (known & (keyed_states(armature, stored, frames) != before))
+
+
+def contact_frame(armature: Object, frame: float, *, forward: bool) -> float | None:
+    """The next or previous frame at which a contact of any chain begins, changes or ends; `None` if there is none."""
+    changes = [contact_changes(armature, chain) for chain in armature.twobone.chains]
+    found = np.unique(np.concatenate(changes)) if changes else np.empty(0)
+    beyond = found[found > frame + SAME_FRAME] if forward else found[found < frame - SAME_FRAME][::-1]
+    return float(beyond[0]) if len(beyond) else None
+
+
+def _noted(armature: Object, chain: StoredChain) -> dict:
+    """First and last frame, and contacts, as last found in the current action; empty without a legible note."""
+    noted = _all_noted(chain)
+    # Files of earlier versions have one note for all actions.
+    entry = noted if "first" in noted else noted.get(_action_name(armature), {})
+    try:
+        contacts = [
+            [float(first), float(last), str(point), *map(float, measures)] for first, last, point, *measures in entry["contacts"]
+        ]
+        legible = {"first": float(entry["first"]), "last": float(entry["last"]), "contacts": contacts}
+    except (KeyError, TypeError, ValueError, OverflowError):
+        return {}
+    numbers = [
+        legible["first"],
+        legible["last"],
+        *(number for first, last, _, *more in contacts for number in (first, last, *more)),
+    ]
+    points, lengths = {contact[2] for contact in contacts}, {len(contact) for contact in contacts}
+    return legible if np.all(np.isfinite(numbers)) and points <= set(ContactState.__members__) and lengths <= {3, 6} else {}
+
+
+def _all_noted(chain: StoredChain) -> dict:
+    """The notes of all actions; empty if they are illegible, and then the next ones replace them."""
+    try:
+        noted = json.loads(chain.found_contacts or "{}")
+    except (ValueError, RecursionError):
+        return {}
+    return noted if isinstance(noted, dict) else {}
+
+
+def _note(armature: Object, chain: StoredChain, frames: Array, states: Codes, stances: Sequence[Stance | None]) -> None:
+    """Note the found contacts with their measures, to detect edits later; earlier notes outside the frames are kept."""
+    first, last = float(frames[0]), float(frames[-1])
+    noted, contacts = _noted(armature, chain), []
+    for number, each in enumerate(contacts_of_states(states, frames)):
+        earlier = [old[3:] for old in noted.get("contacts", ()) if old[0] <= each.last and old[1] >= each.first]
+        stance = stances[number] if stances else None
+        measures = [stance.travel, stance.moved, stance.confidence] if stance else next(iter(earlier), [])
+        contacts.append([each.first, each.last, each.point, *measures])
+    if noted and noted["first"] <= last + 1.0 and noted["last"] >= first - 1.0:
+        before = _clipped(noted["contacts"], noted["first"], first - 1.0)
+        contacts = [*before, *contacts, *_clipped(noted["contacts"], last + 1.0, noted["last"])]
+        first, last = min(first, noted["first"]), max(last, noted["last"])
+    all_noted = _all_noted(chain)
+    others = {} if "first" in all_noted else all_noted
+    entry = {"first": first, "last": last, "contacts": contacts}
+    assign(chain, "found_contacts", json.dumps({**others, _action_name(armature): entry}))
+
+
+def _action_name(armature: Object) -> str:
+    data = armature.animation_data
+    return data.action.name if data is not None and data.action is not None else ""
+
+
+def _clipped(contacts: list, first: float, last: float) -> list:
+    """Contacts cut off at `first` and `last`."""
+    clipped = [[max(start, first), min(end, last), *more] for start, end, *more in contacts]
+    return [contact for contact in clipped if contact[0] <= contact[1]]
+
 
 SIDES = {"LEFT": 0, "RIGHT": 1}
 
@@ -101,8 +234,6 @@ class ContactPlan:
     """Feet of another armature, in the same order, whose contacts are taken over."""
     labels: Codes | None = None
     """`(C, F)` contact states from a file, or keyed ones to export."""
-    file: tuple[Path, ExportContactSettings] | None = None
-    """Path and settings of the file to write."""
     untold: Sentence | None = None
     """Note on frames of the action that the file does not cover."""
 
@@ -175,9 +306,10 @@ def contacts_source(scene: Scene, settings: ContactSettings, legs: Legs, span: S
 
 
 def keyed_contact(armature: Object, chain: str, frames: Array) -> KeyedContact:
-    """The present keyed contact of the chain of that name."""
-    states, by_hand = states_on(armature, chain, frames), edited_by_hand(armature, chain, frames)
-    return KeyedContact(is_keyed(armature, chain), states, by_hand)
+    """The present keyed contact of the chain of that name; none if there is no such chain yet."""
+    stored = armature.twobone.chains.get(chain)
+    states = np.zeros(len(frames), dtype=int) if stored is None else keyed_states(armature, stored, frames)
+    return KeyedContact(is_keyed(armature, chain), states, edited_by_hand(armature, chain, frames))
 
 
 def legs_of(scene: Scene, armature: Object, *, arms: bool = False) -> Legs:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,10 +11,12 @@ import numpy as np
 from ...core.array_types import Array, Codes, Mask
 from ...core.arrays import every_row, magnitude, path_length
 from ...core.contacts.feet import FeetMotion, moving_rows
-from ...core.contacts.finding import Story, Thresholds, find_story, story_of
+from ...core.contacts.finding import Stance, Story, Thresholds, find_story, no_story, story_of
 from ...core.contacts.ground import ground_height, ground_velocity, is_of_flat_ground, nearer_ground, standing_points
 from ...core.contacts.points import FootPoints, as_it_rolls, as_it_stands, posed_point
+from ...core.contacts.states import contacts_of_states
 from ...errors import ObjectError
+from ...records import replace
 from ...scene.sampling.quantities import Samples
 
 if TYPE_CHECKING:
@@ -44,6 +46,8 @@ class FoundContacts:
     evaluation: str | dict[str, str]
     off_ground: Mask
     """`(C, F)` mask of feet that seem to stand off the edge of the ground mesh; false without one."""
+    is_lying: bool = False
+    """Whether the body is not over its feet for most of the time, so that no contacts were looked for."""
 
     @property
     def states(self) -> Codes:
@@ -58,6 +62,12 @@ class FoundContacts:
     def to_key(self) -> Codes:
         """States `(C, F)` to key: kept edits by hand, and found ones elsewhere."""
         return np.where(self.kept(), [each.states for each in self.plan.keyed], self.states)
+
+    def stances(self, foot: int, states: Codes) -> list[Stance | None]:
+        """The stance to which each contact in `states` `(F,)` of a foot belongs; `None` for one that was not found."""
+        frames = self.plan.frames
+        ends = [np.searchsorted(frames, (each.first, each.last)) for each in contacts_of_states(states, frames)]
+        return [self.story.stance_of(foot, int(first), int(last)) for first, last in ends]
 
 
 def solve_contacts(plan: ContactPlan, samples: Samples) -> FoundContacts:
@@ -107,18 +117,21 @@ def _found(plan: ContactPlan, samples: Samples) -> FoundContacts:
         least_length=settings.min_contact,
         longest_gap=settings.max_gap,
     )
+    is_lying = plan.source is None and plan.labels is None and not grounded.feet.is_over_feet()
     if plan.source is not None:
         source_story = solve_contacts(plan.source, samples).story
         trust = [stance.confidence for foot in source_story.stances for stance in foot]
         story = story_of(grounded_feet(plan, samples).feet, source_story.states, float(np.mean(trust)) if trust else 0.0)
     elif plan.labels is not None:
         story = story_of(grounded_feet(plan, samples).feet, plan.labels)
+    elif is_lying:
+        story = no_story(grounded_feet(plan, samples).feet)
     else:  # Ground that the user names is final; without, feet may stand on stairs, slopes and boxes.
         story = find_story(grounded.feet, thresholds, any_height=settings.ground == "AUTO" or grounded.is_elsewhere)
         story = story.held(rows.start, len(plan.frames) - rows.stop)
     off_ground = np.zeros((len(plan.feet), len(plan.frames)), bool)
     off_ground[:, rows] = grounded.off_ground
-    return FoundContacts(plan, story, grounded.height, grounded.velocity, samples.evaluation, off_ground)
+    return FoundContacts(plan, story, grounded.height, grounded.velocity, samples.evaluation, off_ground, is_lying)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +152,9 @@ class GroundedFeet:
 def grounded_feet(plan: ContactPlan, samples: Samples) -> GroundedFeet:
     """The feet relative to their ground; raises `ObjectError` if no foot is ever over the ground object."""
     feet, off_ground, is_elsewhere = _over_surface(plan, samples, _feet(plan, samples))
-    velocity = _velocity(plan, feet)
+    moves = plan.settings.ground_moves
+    given = np.array(plan.settings.ground_velocity) if moves == "GIVEN" else np.zeros(3)
+    velocity = ground_velocity(feet) if moves == "AUTO" else given
     feet = feet.beside(velocity)
     if plan.settings.ground == "OBJECT":
         return GroundedFeet(feet, None, velocity, off_ground, is_elsewhere)
@@ -204,9 +219,3 @@ def _over_surface(plan: ContactPlan, samples: Samples, feet: FeetMotion) -> tupl
     if is_of_flat_ground(feet.heights[stands], known, feet.leg_length):
         return replace(feet.over(ground_height(feet)), points=carried[0], hips=carried[1]), off_ground, True
     return on_surface, off_ground, False
-
-
-def _velocity(plan: ContactPlan, feet: FeetMotion) -> Array:
-    if plan.settings.ground_moves == "AUTO":
-        return ground_velocity(feet)
-    return np.array(plan.settings.ground_velocity) if plan.settings.ground_moves == "GIVEN" else np.zeros(3)

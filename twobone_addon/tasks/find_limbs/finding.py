@@ -4,28 +4,196 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from ...core.array_types import Array
-from ...core.limbs.body.judging import Kind
+from ...core.limbs.body.judging import LimbKind
 from ...core.limbs.finding import FoundLimb, find_limbs, is_laid_out
 from ...core.limbs.skeleton import Skeleton
 from ...errors import ObjectError
 from ...pipeline.motion.curve_motion import CurveMotion
-from ...pipeline.motion.sampling import sample
-from ...pipeline.plan.completing import free_name
 from ...pipeline.plan.found_chain import chain_found
-from ...pipeline.plan.frame_choice import fresh_range
 from ...pipeline.plan.planes_of_rig import first_plane
+from ...pipeline.plan.stored import free_name, fresh_range
+from ...pipeline.report.reports import Report
+from ...pipeline.story import Sample, Story, answered
+from ...records import replace
+from ...said import Sentence, joined, note
 from ...scene.blender_types import Object, Scene
 from ...scene.bones import ChainNames
 from ...scene.graph.lineage_reading import LineageReader
 from ...scene.lookup import object_named, objects_known
+from ...scene.rig.chain_finding import chain_from_names
 from ...scene.rig.rest_reading import read_foot_points, read_skeleton
 from ...scene.sampling.evaluate import Quantity, animation_times
-from .limbs_report import LeftOutLimb, LimbReport
+from ...scene.writer import add_item, assign
+
+AHEAD = 0.3
+"""Least horizontal part of the feet's direction, relative to its length, that gives a heading; a hanging foot has less."""
+
+BESIDE = 0.02
+"""Distance from a bone's tail, relative to its length, within which a child begins at the tail."""
+
+
+def feet_of(armature: Object) -> list[tuple[str, str]]:
+    """Foot bone and toe bone of every leg found; the toe is empty where there is none."""
+    legs = (limb for limb in find_limbs(read_skeleton(armature)).limbs if limb.kind is LimbKind.LEG and not limb.tip_at_tail)
+    return [(leg.tip, leg.toe) for leg in legs]
+
+
+def foot_of_chain(armature: Object, upper: str, lower: str, tip: str, tip_end: str) -> list[tuple[str, str]]:
+    """Bones that begin at a chain's tip, as feet without toes; raises `ChainError` where there is no such chain."""
+    names = chain_from_names(armature, upper, lower, tip, tip_end)
+    if not names.tip_at_tail:
+        return [(names.tip, "")]
+    last = armature.data.bones[names.tip]
+    near = BESIDE * last.length
+    return [(bone.name, "") for bone in last.children if (bone.head_local - last.tail_local).length < near]
+
+
+def ahead(armature: Object, feet: list[tuple[str, str]], upper: str) -> Array:
+    """Horizontal unit direction `(3,)`, world space: that of the feet at rest, rotated with the parent of the limb `upper`.
+
+    Zeros where the feet give no direction.
+    """
+    bones = armature.data.bones
+    total = np.zeros(3)
+    for foot, toe in feet:
+        direction = np.array((bones[toe].head_local if toe else bones[foot].tail_local) - bones[foot].head_local)
+        total += direction / max(float(np.linalg.norm(direction)), np.finfo(float).tiny)
+    parent = armature.pose.bones[upper].parent
+    posed_from_rest = parent.matrix.to_3x3() @ parent.bone.matrix_local.to_3x3().inverted() if parent else np.eye(3)
+    total = np.array(armature.matrix_world)[:3, :3] @ np.array(posed_from_rest) @ total
+    horizontal = total * (1.0, 1.0, 0.0)
+    length = float(np.linalg.norm(horizontal))
+    return horizontal / length if length > AHEAD * np.linalg.norm(total) else np.zeros(3)
+
+
+STATEMENTS = {
+    "SMALL": "too small",
+    "STRAND": "a strand, such as hair or cloth",
+    "FAN": "it fans out like a wing",
+    "UNEVEN": "one link is much longer than the other",
+    "SPLAYED": "too far apart for legs",
+    "HIGH": "not on the ground, and not where arms are",
+    "AROUND": "it surrounds the legs",
+    "HEAD": "above the arms",
+    "NAMED": "its name says it is no limb",
+    "SELDOM": "most poses do not show it",
+    "LOOSE": "its foot or hand is parented elsewhere: parent it to the limb",
+}
+"""Reasons why branches are no limbs, by code."""
+
+SHAPES = {"ARM": "an arm", "LEG": "a leg"} | STATEMENTS
+"""Kinds and reasons by shape alone, which names may overrule, by code."""
+
+MOST = 4
+"""Largest number of left-out branches that the note names; the report has all."""
+
+
+@dataclass(frozen=True, slots=True)
+class LimbReport:
+    """One limb that was found."""
+
+    kind: str
+    """`LEG` or `ARM`."""
+    side: str
+    """`LEFT`, `RIGHT` or `CENTER`."""
+    upper: str
+    lower: str
+    tip: str
+    """Bone that carries the tip: foot or hand, or the lower bone where there is none."""
+    tip_end: str
+    """`HEAD` or `TAIL` of that bone."""
+    toe: str
+    """Bone of the toes; empty where there is none."""
+    chain: str
+    """Name of the stored chain."""
+    added: bool
+    """Whether the chain is new."""
+    sole: str
+    """Source of a leg's sole: `MESH`, `BONE` or `REST`; `MOTION` where Find Contacts has to find it; empty for arms."""
+    ankle_height: float | None
+    """Height of the ankle above the sole, world units; `None` where it is not known yet."""
+    shape_says: str
+    """Result by shape alone, where names overrule it: `ARM`, `LEG`, or a reason to leave it out; else empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOutLimb:
+    """A pair of branches, or one without a counterpart, that is no limb."""
+
+    bones: list[str]
+    """The first bone of each branch."""
+    reason: str
+    """A code, such as `SMALL`: [What is left out](limbs.md#what-is-left-out)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimbsReport(Report):
+    """The limbs of one armature."""
+
+    armature: str
+    limbs: list[LimbReport]
+    left_out: list[LeftOutLimb]
+    limbs_from: str = "REST"
+    """`REST`, or `MOTION` where poses of the action showed limbs that the rest pose does not."""
+    rest_is_no_pose: bool = False
+    """Whether nothing was found because the rest pose is no standing pose, and there is no motion."""
+    sides_differ: bool = False
+    """Whether left and right by name contradict the direction of feet, knees or elbows; names decide."""
+
+    @property
+    def is_as_asked(self) -> bool:
+        """Whether any limbs were found; leaving branches out is a normal result."""
+        return bool(self.limbs)
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether any limbs were found, added or known."""
+        return bool(self.limbs)
+
+    @property
+    def shown_chain(self) -> str:
+        """Name of the chain to show next, the first new one; empty where none is new."""
+        return next((limb.chain for limb in self.limbs if limb.added), "")
+
+    @property
+    def summary(self) -> Sentence:
+        """Summary of limbs added and known."""
+        if not self.limbs and self.rest_is_no_pose:
+            return Sentence("The rest pose is no standing pose. Choose an action, or store limbs by hand.")
+        if not self.limbs:
+            return Sentence("No arms or legs found in {armature}.", {"armature": self.armature})
+        added, known = (", ".join(limb.chain for limb in self.limbs if limb.added is new) for new in (True, False))
+        parts = [Sentence("Limbs added: {names}.", {"names": added})] if added else []
+        parts += [Sentence("Already in the list: {names}.", {"names": known})] if known else []
+        parts += [Sentence("Sides are from the names; feet, knees or elbows say the opposite.")] if self.sides_differ else []
+        return joined(parts)
+
+
+def said_left_out(left_out: Sequence[LeftOutLimb]) -> list[Sentence]:
+    """A note on what was left out and why, if anything was."""
+    things = [
+        Sentence("{bones} ({reason})", {"bones": " / ".join(each.bones), "reason": Sentence(STATEMENTS[each.reason])})
+        for each in left_out[:MOST]
+    ]
+    if len(left_out) > MOST:
+        things.append(Sentence("{count} more", {"count": len(left_out) - MOST}))
+    return [note("Left out: {things}.", things=joined(things, "; "))] if things else []
+
+
+def said_named(limbs: Sequence[LimbReport]) -> list[Sentence]:
+    """A note on limbs recognised by name against their shape, if there are any."""
+    things = [
+        Sentence("{bones} ({reason})", {"bones": limb.upper, "reason": Sentence(SHAPES[limb.shape_says])})
+        for limb in limbs
+        if limb.shape_says
+    ]
+    return [note("Limbs recognised by name, against their shape: {things}.", things=joined(things, "; "))] if things else []
+
 
 FRONT_AND_HIND = ("Front", "Hind")
 
@@ -94,6 +262,11 @@ class FoundLimbs:
 
 
 def found_limbs(scene: Scene, armature: Object) -> FoundLimbs:
+    """`limbs_of` at once."""
+    return answered(scene, limbs_of(scene, armature))
+
+
+def limbs_of(scene: Scene, armature: Object) -> Story[FoundLimbs]:
     """Find the limbs of an armature, each with its stored chain or the one that it would get. Changes nothing.
 
     Raises `ObjectError` where the armature is scaled to 0, or its transform is not finite.
@@ -109,7 +282,8 @@ def found_limbs(scene: Scene, armature: Object) -> FoundLimbs:
         raise ObjectError(
             'Armature "{armature}" is scaled to 0. Give it a scale other than 0 on every axis.', armature=armature.name
         )
-    found = find_limbs(replace(skeleton, poses=_poses(scene, armature, skeleton)))
+    poses = yield from _poses(scene, armature, skeleton)
+    found = find_limbs(replace(skeleton, poses=poses))
     stored = {(chain.upper, chain.lower): chain.name for chain in reversed(armature.twobone.chains)}
     taken_names, records = {chain.name for chain in armature.twobone.chains}, []
     for limb in found.limbs:
@@ -127,7 +301,7 @@ def found_limbs(scene: Scene, armature: Object) -> FoundLimbs:
     return FoundLimbs(tuple(records), tuple(left_out), found.limbs_from, found.laid_out, found.sides_differ)
 
 
-def _poses(scene: Scene, armature: Object, skeleton: Skeleton) -> Array | None:
+def _poses(scene: Scene, armature: Object, skeleton: Skeleton) -> Story[Array | None]:
     """Heads and tails `(P, B, 2, 3)` in poses spread over the armature's action; `None` without any that differs from rest.
 
     They are computed from the action's F-Curves. Bones that constraints or drivers move are assumed to follow their parents
@@ -144,7 +318,7 @@ def _poses(scene: Scene, armature: Object, skeleton: Skeleton) -> Array | None:
     with objects_known():
         poses = {name: motion.find(quantity) for name, quantity in quantities.items()}
     if is_laid_out(skeleton) and any(pose is None for pose in poses.values()):
-        samples = sample(scene, quantities.values(), frames)
+        samples = yield Sample(list(quantities.values()), frames)
         poses = {name: samples.values[quantity] for name, quantity in quantities.items()}
     posed: dict[str, Array] = {}
     places = np.empty((len(frames), len(bones), 2, 3))
@@ -165,33 +339,21 @@ def store_limbs(armature: Object, records: Sequence[LimbRecord] | FoundLimbs) ->
     """Store a chain for every limb that has none, and mark each chain with its limb unless it is marked already."""
     for record in records:
         if record.is_new and record.chain not in armature.twobone.chains:
-            chain = armature.twobone.chains.add()
-            chain.name = record.chain
-            for setting, value in record.settings.items():
-                setattr(chain, setting, value)
+            chain = add_item(armature.twobone.chains)
+            for setting, value in {"name": record.chain, **record.settings}.items():
+                assign(chain, setting, value)
         else:
             chain = armature.twobone.chains[record.chain]
         if chain.limb == "NONE":
-            chain.limb, chain.side, chain.toe = record.kind, record.side, record.toe
+            for setting, value in {"limb": record.kind, "side": record.side, "toe": record.toe}.items():
+                assign(chain, setting, value)
 
 
 @contextmanager
 def stored_limbs(armature: Object, records: Sequence[LimbRecord]) -> Iterator[None]:
-    """Store chains as `store_limbs` does; if the block fails, the list of chains is restored."""
-    chains = armature.twobone.chains
-    count, marks = len(chains), [(chain.limb, chain.side, chain.toe) for chain in chains]
+    """Store chains as `store_limbs` does, before a block."""
     store_limbs(armature, records)
-    is_done = False
-    try:
-        yield
-        is_done = True
-    finally:
-        if not is_done:
-            while len(chains) > count:
-                chains.remove(len(chains) - 1)
-            for chain, (limb, side, toe) in zip(chains, marks, strict=True):
-                if chain.limb != limb:
-                    chain.limb, chain.side, chain.toe = limb, side, toe
+    yield
 
 
 def _title(limb: FoundLimb) -> str:
@@ -200,6 +362,6 @@ def _title(limb: FoundLimb) -> str:
     kind, number = limb.kind.value.capitalize(), limb.place.number
     if limb.place.count == 1:
         return " ".join([*words, kind])
-    if limb.kind is Kind.LEG and limb.place.count == len(FRONT_AND_HIND):
+    if limb.kind is LimbKind.LEG and limb.place.count == len(FRONT_AND_HIND):
         return " ".join([*words, FRONT_AND_HIND[number], kind])
     return " ".join([*words, kind, str(number + 1)])

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -12,99 +11,69 @@ from ...core.array_types import Array, Mask
 from ...core.arrays import every_row, magnitude, path_length
 from ...core.curves.frames import ranges
 from ...core.planting.goals import SAMPLES_PER_FRAME
-from ...pipeline.beginning import Reach
-from ...pipeline.clips import ClipsReport, report_of_clips
+from ...pipeline.actions.choosing import own_span
+from ...pipeline.beginning import ToWrite
 from ...pipeline.stages import evaluation_of
-from ...pipeline.task import Done, Look, Outcome, Span, Task
+from ...pipeline.story import Sample, StartOver, Story, Write
+from ...pipeline.task import Task
+from ...scene.actions import OwnAction
 from ...scene.blender_types import Object, Scene
-from ...scene.lookup import object_named
 from ...scene.sampling.quantities import Samples
-from ...scene.sampling.stepping import Steps
 from ...settings.planting import RootFitSettings
 from ...settings.tasks import TABLES
-from ..plant.keys.writing import write_pieces
+from ..plant.keys.anew import note_strips, piece_changes
 from ..plant.plan.planning import LegPlan, PlantingPlan, plan_fitting
-from ..plant.report.plant_report import Lengths, ReachReport, RootFitReport, RootReport
-from ..plant.report.proof import proof_quantities, track
-from ..plant.report.reporting import REACHED, count_keys
+from ..plant.report.reporting import REACHED, Lengths, ReachReport, RootFitReport, RootReport, count_keys, proof_quantities, track
 from .solve import RootSolution, solve_root
 
 FitPlan: TypeAlias = PlantingPlan[RootFitSettings]
 
-
-@dataclass(frozen=True, slots=True)
-class RootProof:
-    """What Blender evaluates with the new keys."""
-
-    missed: list[Mask]
-    """`(F,)` for each limb, frames at which its target is out of reach."""
+HELD = 100
+"""Bytes of memory per sampled quantity and frame: of the legs' samples little but their reach is kept."""
 
 
-class FitRoot(Task[RootFitSettings, FitPlan, RootSolution, RootProof]):
+def fit_root(scene: Scene, settings: RootFitSettings, active: Object | None, own: OwnAction | None) -> Story[RootFitReport]:
     """Move the root, such as the hips, as little as needed so that all enabled chains reach their targets."""
+    plan = plan_fitting(scene, settings, active, own_span(own))
+    plans = [leg.plan for leg in plan.legs]
+    reaches = []
+    if plan.root is not None:
+        strip = plan.root.name if settings.destination == "NLA" else ""
+        within = float(plan.frames[0]), float(plan.frames[-1])
+        reaches = [ToWrite(plan.armature, frozenset(path for path, _ in plan.root.keyed), within, strip)]
+    yield StartOver(reaches)
+    targets = [each.target_world for each in plans]
+    samples = yield Sample([*plan.quantities(), *targets], plan.samples, evaluation_of(plans), HELD)
+    solution = solve_root(plan, settings.axis, samples)
+    yield Write(
+        piece_changes(plan, solution.keys, "fit_root"),
+        report=lambda: fit_report(plan, solution),
+        also=lambda: note_strips(plan, solution.keys),
+    )
+    if not settings.verify:
+        return fit_report(plan, solution)
+    evaluation = evaluation_of(plans, proving=True)
+    samples = yield Sample([*proof_quantities(plan), *targets], plan.frames, evaluation)
+    return fit_report(plan, solution, [_missed(leg, samples) for leg in plan.legs])
 
-    NAME = "fit_root"
-    TABLE = TABLES["fit_root"]
 
-    def plan(self, scene: Scene, settings: RootFitSettings, active: Object | None, span: Span | None) -> FitPlan:
-        """Plan all enabled chains with a target, and the root above them."""
-        return plan_fitting(scene, settings, active, span)
+def fit_report(plan: FitPlan, solution: RootSolution, missed: Sequence[Mask] | None = None) -> RootFitReport:
+    """Frames in reach of each limb before and after.
 
-    def reaches(self, plan: FitPlan) -> Sequence[Reach]:
-        """The root's location."""
-        if plan.root is None or plan.settings.destination == "NLA":
-            return []
-        return [Reach(plan.armature, {path for path, _ in plan.root.keyed}, (float(plan.frames[0]), float(plan.frames[-1])))]
-
-    def held(self, plan: FitPlan) -> int:
-        """Bytes per quantity and frame; fewer than the default: of the legs' samples little but their reach is kept."""
-        return 100
-
-    def solve(self, plan: FitPlan, begun: Any, look: Look) -> Steps[RootSolution]:
-        """Solve the root's moves and their keys."""
-        quantities = [*plan.quantities(), *(leg.plan.target_world for leg in plan.legs)]
-        samples = yield from look(quantities, plan.samples, evaluation=evaluation_of([leg.plan for leg in plan.legs]))
-        return solve_root(plan, plan.settings.axis, samples)
-
-    def paths(self, plan: FitPlan, solution: RootSolution) -> set[tuple[Object, str]]:
-        """Data paths of the root's location."""
-        armature = object_named(plan.armature)
-        return {(armature, channel.pieces[0].path) for channel in solution.keys}
-
-    def write(self, scene: Scene, plan: FitPlan, solution: RootSolution, begun: Any) -> RootSolution:
-        """Key the root."""
-        write_pieces(scene, plan, solution.keys, task=self.NAME, earlier=begun.earlier)
-        return solution
-
-    def prove(self, plan: FitPlan, solution: RootSolution, look: Look) -> Steps[RootProof | None]:
-        """Measure which targets the limbs reach as Blender evaluates the new keys."""
-        if not plan.settings.verify:
-            return None
-        plans = [leg.plan for leg in plan.legs]
-        quantities = [*proof_quantities(plan), *(each.target_world for each in plans)]
-        samples = yield from look(quantities, plan.frames, evaluation=evaluation_of(plans, proving=True))
-        return RootProof([_missed(leg, samples) for leg in plan.legs])
-
-    def report(self, outcome: Outcome[FitPlan, RootSolution, RootProof]) -> RootFitReport | ClipsReport:
-        """Report of each action: frames in reach of each limb, before and after."""
-        return report_of_clips(outcome, self.NAME)
-
-    def judge(self, scene: Scene, done: Done[FitPlan, RootSolution, RootProof]) -> RootFitReport:
-        """Report of one action."""
-        plan, solution = done.plan, done.solution
-        chains = []
-        for number, (leg, goals) in enumerate(zip(solution.legs, solution.goals, strict=True)):
-            paths = goals - leg.joints[:, 0]
-            before, after = (
-                (leg.extensions_for(path) > 1.0 + REACHED)[::SAMPLES_PER_FRAME] for path in (paths, paths - solution.moves)
-            )
-            missed = after if done.proof is None else done.proof.missed[number]
-            chains.append(_reach(plan, leg.leg, before, missed))
-        bone = "" if plan.root is None else plan.root.name
-        notes = [*plan.notes, *(plan.root.notes if plan.root is not None and solution.keys else ())]
-        root = RootReport(bone, float(magnitude(solution.moves).max()), count_keys(solution.keys), [0.0, 0.0, 0.0])
-        lengths = Lengths(plan.units, max(leg.length for leg in solution.legs))
-        return RootFitReport(chains, root, {}, solution.evaluation, notes, lengths)
+    missed : masks `(F,)` of frames at which each limb's target is out of reach, as Blender evaluates the new keys
+    """
+    chains = []
+    for number, (leg, goals) in enumerate(zip(solution.legs, solution.goals, strict=True)):
+        paths = goals - leg.joints[:, 0]
+        before, after = (
+            (leg.extensions_for(path) > 1.0 + REACHED)[::SAMPLES_PER_FRAME] for path in (paths, paths - solution.moves)
+        )
+        chains.append(_reach(plan, leg.leg, before, after if missed is None else missed[number]))
+    bone = "" if plan.root is None else plan.root.name
+    notes = [*plan.notes, *(plan.root.notes if plan.root is not None and solution.keys else ())]
+    root = RootReport(bone, float(magnitude(solution.moves).max()), count_keys(solution.keys), [0.0, 0.0, 0.0])
+    lengths = Lengths(plan.units, max(leg.length for leg in solution.legs))
+    return RootFitReport(chains=chains, root=root, evaluation=solution.evaluation, notes=notes, lengths=lengths)
 
 
 def _missed(leg: LegPlan, samples: Samples) -> Array:
@@ -133,4 +102,4 @@ def _reach(plan: FitPlan, leg: LegPlan, before: Mask, after: Mask) -> ReachRepor
     )
 
 
-FIT_ROOT = FitRoot()
+FIT_ROOT = Task("fit_root", TABLES["fit_root"], fit_root, RootFitReport)

@@ -4,37 +4,171 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from ...core.array_types import Array
+from ...core.array_types import Array, Indices
 from ...core.arrays import magnitude
+from ...core.curves.drift import Drift
+from ...core.curves.frames import turning_points
+from ...core.curves.reduction import reduce_keys
+from ...core.rig.channels import Matrices, channel_rotations
 from ...core.rig.following import TWO
-from ...errors import ObjectError, SettingError
-from ...pipeline.keys.reducing import KeyDrift
+from ...core.rig.rotations import is_flat, nearest_rotation
+from ...errors import ObjectError, SettingError, WriteError
+from ...pipeline.keys.holding import loop_slopes
+from ...pipeline.keys.keying import full_rate_keys, with_held
+from ...pipeline.keys.reducing import KeyDrift, kept_frames, reduced_keys, with_calm_axes
 from ...pipeline.motion.plan_motion import motion_quantities
 from ...pipeline.plan.planning import ChainPlan, plan_chain
-from ...pipeline.pose.solving import SolvedChain
+from ...pipeline.pose.curve_values import Surroundings, rotation_curves
+from ...pipeline.pose.solving import CurveSamples, SolvedChain
 from ...pipeline.report.reporting import chain_report
 from ...pipeline.report.units import digits
-from ...pipeline.stages import all_frames, evaluation_of
-from ...pipeline.task import Look
+from ...pipeline.stages import all_frames, evaluation_of, with_steps
+from ...pipeline.story import Sample, Story
+from ...records import extended, replace
 from ...said import WARN, Sentence, note
 from ...scene.blender_types import Object, Scene
 from ...scene.bones import rotation_channel
 from ...scene.keys.guarding import refuse_stretched_time, refuse_unwritable
+from ...scene.keys.reading import read_keyed
 from ...scene.keys.replaced import limb_name
 from ...scene.keys.tables import ChannelKeys
 from ...scene.keys.writing import Change
-from ...scene.lookup import find_object
+from ...scene.lookup import find_object, rotation_values
 from ...scene.new_objects import parent_frames, refuse_constrained
 from ...scene.sampling.quantities import Quantity, Samples
-from ...scene.sampling.stepping import Steps
 from ...settings import BakeSettings
-from .keys import LOCATION, location_keys, location_space, refuse_flat, rotation_keys, rotation_space
-from .solve import TargetMotion, round_trip, solve_target
+from .solve import TargetMotion, ended_where_cut, location_values, round_trip, solve_target
 from .target_report import TargetReport
+
+LOCATION = "location"
+GROUP = "Object Transforms"
+"""Channel group in which Blender itself puts an object's F-Curves."""
+
+FLAT_TO_BLENDER = 1e-6
+"""Volume spanned by a space's axes, relative to their lengths, that is 0 within the single precision of Blender's matrices."""
+
+
+def location_space(thing: Object, parent_world: Array) -> Array:
+    """Transforms `(F, 4, 4)` from an object's location channels to world space.
+
+    parent_world : (F, 4, 4), the object's world matrix without its own location, rotation and scale
+    """
+    space = parent_world.copy()
+    space[:, :3, 3] += parent_world[:, :3, :3] @ np.array(thing.delta_location)
+    return space
+
+
+def refuse_flat(thing: Object, frames: Array, space: Array) -> None:
+    """Raise `WriteError` where an object's location cannot move it freely, because its parent is scaled to 0.
+
+    space : (F, 4, 4), see `location_space`
+    """
+    flat = is_flat(space[:, :3, :3], FLAT_TO_BLENDER)
+    if flat.any():
+        raise WriteError(
+            'Object "{object}" inherits a scale of 0 from its parent at frame {frame:g}, so keys would not place it where the '
+            "limb is. Change the parent's scale, or clear the object's parent.",
+            object=thing.name,
+            frame=frames[np.argmax(flat)],
+        )
+
+
+def location_keys(plan: ChainPlan, thing: Object, space: Array, places_world: Array) -> tuple[list[ChannelKeys], float]:
+    """Keys of an object's location that bring it to `places_world` `(F, 3)`, and the drift from reducing them, world units.
+
+    space : (F, 4, 4), see `location_space`
+    """
+    values = location_values(space, places_world)
+    present = np.array(thing.location)
+    curves = [CurveSamples(LOCATION, axis, GROUP, values[:, axis], np.full(len(values), present[axis])) for axis in range(3)]
+    return chosen_keys(plan, thing, curves, location_drift(values, space[:, :3, :3]))
+
+
+def location_drift(values: Array, linear: Array) -> Drift:
+    """Function measuring the world-space distance of locations from `values` `(F, 3)`; `linear` `(F, 3, 3)` maps to the world."""
+    linear = np.broadcast_to(linear, (len(values), 3, 3))
+    return lambda tried, indices: magnitude((linear[indices] @ (tried - values[indices])[..., None])[..., 0])
+
+
+def rotation_space(thing: Object, parent_world: Array) -> Array:
+    """Rotations `(F, 3, 3)` that come before an object's own rotation: its parent's times its delta rotation."""
+    mode = thing.rotation_mode
+    delta = thing.delta_rotation_quaternion if mode == "QUATERNION" else (*thing.delta_rotation_euler, 0.0)
+    turn = np.eye(3)[None] if mode == "AXIS_ANGLE" else channel_rotations(mode, np.array([delta]))
+    return nearest_rotation(parent_world[:, :3, :3]) @ turn
+
+
+def rotation_keys(
+    plan: ChainPlan, thing: Object, space: Array, turns_world: Array, *, lever: float
+) -> tuple[list[ChannelKeys], float]:
+    """Keys that give an object the rotations `turns_world` `(F, 3, 3)`, and the drift from reducing them, world units.
+
+    space : (F, 3, 3), see `rotation_space`; lever : distance at which a drift of the rotation is measured
+    """
+    rotation = np.swapaxes(space, -1, -2) @ turns_world
+    path = rotation_channel(thing.rotation_mode)
+    curves = rotation_samples(plan, thing, path, GROUP, rotation, mode=thing.rotation_mode, present=rotation_values(thing))
+    return chosen_keys(plan, thing, curves, rotation_drift(thing.rotation_mode, rotation, lever))
+
+
+def rotation_samples(
+    plan: ChainPlan, thing: Object, path: str, group: str, rotation: Array, *, mode: str, present: Sequence[float]
+) -> list[CurveSamples]:
+    """Continuous curves for all channels of a rotation property of an object or one of its bones.
+
+    rotation : (F, 3, 3); present : the channels' present values
+    """
+    keyed = [read_keyed(thing, path, index, *plan.within) for index in range(4)]
+    sides = []
+    for side in (0, 1):
+        outer = [channel.beside[side] for channel in keyed]
+        values = [now if value is None else value for value, now in zip(outer, present, strict=True)]
+        sides.append(np.array(values[: 3 if path.endswith("euler") else 4]) if any(each is not None for each in outer) else None)
+    now = np.broadcast_to(np.array(present), (len(rotation), 4))
+    # All channels of an Euler rotation are keyed, since an unkeyed one may have any value at other frames.
+    all_axes = frozenset(range(3))
+    curves = rotation_curves(mode, rotation=Matrices(rotation), present=now, outside=Surroundings(*sides), baked=all_axes)
+    return [
+        CurveSamples(path, index, group, curves.values[:, column], now[:, index]) for column, index in enumerate(curves.indices)
+    ]
+
+
+def rotation_drift(mode: str, rotation: Array, lever: float) -> Drift:
+    """Function measuring how far rotations other than `rotation` `(F, 3, 3)` move points at the distance `lever`."""
+
+    def drift(tried: Array, indices: Indices) -> Array:
+        padded = np.concatenate([tried, np.zeros((*tried.shape[:-1], 4 - tried.shape[-1]))], axis=-1)
+        difference = channel_rotations(mode, padded) - rotation[indices]
+        # A rotation by angle a differs from the identity by 2 sqrt(2) sin(a/2) (Frobenius norm); the chord is that / sqrt(2).
+        return np.sqrt(0.5 * np.sum(difference**2, axis=(-1, -2))) * lever
+
+    return drift
+
+
+def chosen_keys(plan: ChainPlan, thing: Object, curves: list[CurveSamples], drift: Drift) -> tuple[list[ChannelKeys], float]:
+    """Full-rate or reduced keys, by the settings, of channels keyed together, and the drift from reducing them, world units."""
+    keys, worst_drift = _reduced(plan, curves, drift) if plan.settings.keys == "REDUCE" else (full_rate_keys(plan, curves), 0.0)
+    keyed = {(curve.path, curve.index): read_keyed(thing, curve.path, curve.index, *plan.within) for curve in curves}
+    return [with_held(plan, keyed, *pair) for pair in zip(curves, keys, strict=True)], worst_drift
+
+
+def _reduced(plan: ChainPlan, curves: list[CurveSamples], drift: Drift) -> tuple[Sequence[ChannelKeys], float]:
+    values = with_calm_axes(curves, np.stack([curve.values for curve in curves], axis=-1))
+    found = reduce_keys(
+        plan.frames,
+        values,
+        drift,
+        plan.settings.tolerance,
+        key_frames=plan.report_frames,
+        required=kept_frames(plan, plan.report_frames[turning_points(values[plan.report_rows])]),
+        ends=loop_slopes(plan, curves),
+    )
+    return reduced_keys(curves, found), found.worst_drift
+
 
 SAME_SHAPE = 1e-3
 """Joint displacement, relative to the chain's length, below which no difference is visible."""
@@ -145,14 +279,15 @@ def _refuse_shared(things: list[list[Object]]) -> None:
 
 
 def solved_guides(
-    plans: Sequence[ChainPlan], things: Sequence[Sequence[Object]], look: Look
-) -> Steps[tuple[list[Guided], str | dict[str, str]]]:
+    plans: Sequence[ChainPlan], things: Sequence[Sequence[Object]]
+) -> Story[tuple[list[Guided], str | dict[str, str]]]:
     """Solve all chains in one pass over time; return them with their guides' keys, and how the motion was sampled."""
     frames = all_frames(plan.frames for plan in plans)
+    plans = yield from with_steps(plans, [[*plan.poses, *plan.base] for plan in plans])
     with parent_frames([thing for chain in things for thing in chain]) as stand_ins:
         parents = [Quantity("WORLD", name) for name in stand_ins]
         chain_quantities = [quantity for plan in plans for quantity in (*motion_quantities(plan), *plan.poses)]
-        samples = yield from look([*chain_quantities, *parents], frames, evaluation=evaluation_of(plans))
+        samples = yield Sample([*chain_quantities, *parents], frames, evaluation_of(plans))
         remaining_parents = iter(parents)
         guided = []
         for plan, chain_things in zip(plans, things, strict=True):
@@ -162,7 +297,8 @@ def solved_guides(
             for thing, space in zip(chain_things, spaces, strict=True):
                 refuse_flat(thing, plan.frames, space)
             solved = solve_target(plan, chain_samples, spaces[0])
-            guided.append(Guided(plan, solved, _keyed(plan, solved, chain_things, spaces, parents_world)))
+            ended = ended_where_cut(plan, solved)
+            guided.append(Guided(ended, solved, _keyed(ended, solved, chain_things, spaces, parents_world)))
     return guided, samples.evaluation
 
 
@@ -187,7 +323,7 @@ def guide_changes(guided: Sequence[Guided], task: str) -> list[Change]:
         Change(
             owner=guide.thing.name,
             keys=guide.keys,
-            within=(float(chain.plan.frames[0]), float(chain.plan.frames[-1])),
+            within=chain.plan.within,
             task=task,
             limb=limb_name(chain.plan.names.armature, chain.plan.names.upper),
             destination=chain.plan.settings.destination,
@@ -199,7 +335,7 @@ def guide_changes(guided: Sequence[Guided], task: str) -> list[Change]:
     ]
 
 
-def measured_guides(guided: Sequence[Guided], look: Look) -> Steps[list[GuideProof | None]]:
+def measured_guides(guided: Sequence[Guided]) -> Story[list[GuideProof | None]]:
     """Measure the written keys as Blender evaluates them; `None` for chains that are not verified."""
     checked = [chain for chain in guided if chain.plan.settings.verify]
     if not checked:
@@ -207,7 +343,7 @@ def measured_guides(guided: Sequence[Guided], look: Look) -> Steps[list[GuidePro
     plans = [chain.plan for chain in checked]
     frames = all_frames(plan.frames for plan in plans)
     quantities = [guide.world for chain in checked for guide in chain.guides]
-    samples = yield from look(quantities, frames, evaluation=evaluation_of(plans, proving=True))
+    samples = yield Sample(quantities, frames, evaluation_of(plans, proving=True))
     return [_proof(chain, samples) if chain.plan.settings.verify else None for chain in guided]
 
 
@@ -233,7 +369,8 @@ def guide_report(chain: Guided, proof: GuideProof | None) -> TargetReport:
         max_off_plane=float(solved.off_plane[plan.report_rows].max()),
         notes=[*(sentence for sentence in report.notes if sentence not in plan.notes), *_notes(plan, solved, proof)],
     )
-    return TargetReport(
+    return extended(
+        TargetReport,
         report,
         pole=guides[1].thing.name if len(guides) > 1 else "",
         max_round_trip=proof.round_trip if proof else None,

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from ...core.array_types import Array, Mask
-from ...core.arrays import magnitude, path_length
+from ...core.arrays import every_row, magnitude, path_length
 from ...core.rig.limb_planes import pole_places, seen_normals
 from ...core.rig.plane_frames import out_of_plane
 from ...core.rig.posing import joints_of, pose_path
 from ...core.rig.rotations import nearest_rotation, solve_linear, to_quaternion
 from ...core.rig.steering import rounded_at_distance
 from ...core.solver import UNSEEN_BEND
+from ...pipeline.keys.reducing import ended_at_cuts
 from ...pipeline.motion.plan_motion import PlanMotion, aimed, plan_motion, points, without_target
 from ...pipeline.plan.chain_plan import ChainPlan
 from ...pipeline.pose.chain_task import SINGLE_PRECISION
 from ...pipeline.pose.limb_plane import posed_normals, seen_bend
 from ...pipeline.pose.solving import SolvedChain, SolvedPose, solve_chain_pose, without_turns
 from ...pipeline.report.twist import Twist, largest_twists
+from ...records import replace
 from ...scene.sampling.quantities import Samples
 
 
@@ -88,6 +90,14 @@ def solve_target(plan: ChainPlan, samples: Samples, world_from_keys: Array) -> T
         length=float(magnitude(_carried(linear, np.diff(joints, axis=1))).sum(axis=1).max()),
         wrong_side=(np.abs(bends) > UNSEEN_BEND) & (bends * pose.task.bend < 0.0),
     )
+
+
+def ended_where_cut(plan: ChainPlan, solved: TargetMotion) -> ChainPlan:
+    """The plan of a chain whose guides' spans end at the cuts of its motion, see `ended_at_cuts`."""
+    world, joints = (
+        every_row(each, len(plan.frames))[plan.report_rows] for each in (solved.motion.world_from_armature, solved.joints)
+    )
+    return ended_at_cuts(plan, _carried(world[:, :3, :3], joints) + world[:, None, :3, 3])
 
 
 def round_trip(plan: ChainPlan, solved: TargetMotion, target_world: Array, pole_world: Array | None) -> tuple[Array, Array]:

@@ -5,16 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ...pipeline.report.reports import FurtherReport
-from ...said import Translate, in_english
+from ...pipeline.report.reports import ChainReport
+from ...said import Sentence
 
 
-@dataclass(frozen=True, slots=True)
-class TargetReport(FurtherReport):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetReport(ChainReport):
     """One target. `max_error` is its largest distance from the tip, `max_off_plane` that of the joints from the plane."""
 
-    KIND: ClassVar[str] = "give"
-    IS_OF_TARGET: ClassVar[bool] = True
+    BAKED: ClassVar[str] = "{keys} keys on the targets of {chains} chains"
 
     pole: str
     """Name of the pole; empty where there is none."""
@@ -28,10 +27,11 @@ class TargetReport(FurtherReport):
     @property
     def keyed(self) -> tuple[str, ...]:
         """Names of the keyed objects."""
-        return self.chain.target, self.pole
+        return self.target, self.pole
 
-    def sentence(self, translate: Translate = in_english) -> str:
-        """One line for the user: keyed objects, and the chain that they were keyed for."""
+    @property
+    def says(self) -> Sentence:
+        """The keyed objects, and the chain that they were keyed for."""
         things = ", ".join(name for name in self.keyed if name) + (f" ({self.stored})" if self.stored else "")
-        text = translate("{things}: {keys} keys on {curves} curves")
-        return text.format(things=things, keys=self.chain.keys, curves=self.chain.channels)
+        values = {"things": things, "keys": self.keys, "curves": self.channels}
+        return Sentence("{things}: {keys} keys on {curves} curves", values)

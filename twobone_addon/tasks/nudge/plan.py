@@ -2,36 +2,103 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from ...core.array_types import Array
+from ...core.array_types import Array, SampledFrames
 from ...core.contacts.states import ContactState
-from ...core.curves.frames import ranges
-from ...core.nudges import Nudge, Span, with_nudge, without_nudge
-from ...errors import ChainError, DependencyError, RangeError, SettingError
+from ...core.curves.frames import merge_frames, ranges
+from ...core.nudges import NEAR_END, Nudge, Span, joined_spans, offsets, with_nudge, without_nudge
+from ...errors import ChainError, RangeError, SettingError
+from ...pipeline.gate import refuse_posed, who_poses
 from ...pipeline.plan.chain_plan import ChainPlan
 from ...pipeline.plan.completing import completed
 from ...pipeline.plan.found_chain import end_bone_of, find_chain
 from ...pipeline.plan.frame_choice import LAST_FRAME
 from ...pipeline.plan.planning import plan_chain, refuse_unwritable_chain
 from ...pipeline.report.units import Units, units_of
+from ...records import replace
 from ...said import Sentence, note
 from ...scene.blender_types import Object, Scene
-from ...scene.bones import ChainNames
-from ...scene.graph.rig_graph import inverse_kinematics
 from ...scene.keys.contact_keys import keyed_states
 from ...scene.keys.nudges import nudges_of
-from ...scene.keys.reading import key_frames, motion_curves, read_frames, repeats
-from ...scene.lookup import find_armature
-from ...scene.rig.constraints import is_acting
+from ...scene.keys.reading import key_frames, motion_curves, read_frames, read_keyed, repeats
+from ...scene.keys.tables import INTERPOLATION
+from ...scene.lookup import find_armature, object_named
 from ...scene.versions import curve_bag
-from ...scene.visible.switches import influences_change
-from ...scene.visible.visible_bone import shown_bone
 from ...settings import BakeSettings
 from ...settings.nudging import NudgeSettings
+
+
+@dataclass(frozen=True, slots=True)
+class NudgedRange:
+    """A range of consecutive frames that get keys."""
+
+    limb: ChainPlan
+    """Plan of the limb at the keyed frames."""
+    start: float
+    """Frame at which the nudges begin; the motion is unchanged there, except at the seam of a cycle."""
+    end: float
+    """Frame at which the nudges end; the motion is unchanged there, except at the seam of a cycle."""
+
+
+def parts_of(plan: NudgePlan, nudges: Sequence[Nudge]) -> list[NudgedRange]:
+    """Parts of the motion at which a limb needs keys: on whole frames, frames of its own keys, and frames of the nudges.
+
+    A cycle that is nudged at its end has keys there, so that it meets its beginning; elsewhere the first and last frame of a
+    part are not nudged, and join the unchanged curve outside.
+    """
+    cycled = [(nudge, plan.cycle_of(nudge)) for nudge in nudges]
+    spans = joined_spans([_over_easing(plan.limb, span) for nudge, cycle in cycled for span in nudge.spans(cycle)])
+    key_frames = np.concatenate([plan.own_frames, *(_repeated(nudge.frame, cycle) for nudge, cycle in cycled)])
+    found = []
+    for start, end in spans:
+        ends = np.array([start, end])
+        at_seam = np.isin(ends, plan.cycle or ()) & offsets(cycled, ends).any(axis=-1)
+        first, last = np.where(at_seam, ends, (start + NEAR_END, end - NEAR_END))
+        seams = ends[at_seam]
+        frames = merge_frames(seams, key_frames, np.arange(math.ceil(first), math.floor(last) + 1.0))
+        frames = frames[(frames >= first) & (frames <= last)]
+        if len(frames):
+            found.append(NudgedRange(_limb_at(plan, frames, (start, end), at_seam), start, end))
+    return found
+
+
+def _over_easing(limb: ChainPlan, span: Span) -> Span:
+    """Extend the span where it would end between two keys with an easing such as Sine, which cannot be split."""
+    start, end = span
+    tables = [keyed.table for keyed in limb.keyed.values() if keyed.table is not None]
+    while True:
+        longer = start, end
+        for table in tables:
+            frames, eased = table["co"][:, 0].astype(float), table["interpolation"][:, 0] > INTERPOLATION["BEZIER"]
+            for first, last in zip(frames[:-1][eased[:-1]], frames[1:][eased[:-1]], strict=True):
+                start = first if first < start < last else start
+                end = last if first < end < last else end
+        if longer == (start, end):
+            return longer
+
+
+def _repeated(frame: float, cycle: Span | None) -> Array:
+    """Frame `(1,)` within the cycle at which a nudge's frame repeats."""
+    if cycle is None:
+        return np.array([frame])
+    return np.array([cycle[0] + (frame - cycle[0]) % (cycle[1] - cycle[0])])
+
+
+def _limb_at(plan: NudgePlan, frames: Array, within: Span, at_seam: Array) -> ChainPlan:
+    """Plan of the limb at frames `(F,)`, with the keys of its channels around the part `within`."""
+    armature, (start, end) = object_named(plan.armature), within
+    keyed = {
+        channel: read_keyed(armature, *channel, start + 1.0, end - 1.0, baked=was.baked)
+        for channel, was in plan.limb.keyed.items()
+    }
+    settings = replace(plan.limb.settings, key_before=not at_seam[0], key_after=not at_seam[1])
+    return replace(plan.limb, settings=settings, frames=SampledFrames(frames), report_rows=np.arange(len(frames)), keyed=keyed)
+
 
 QUARTER = 0.25
 """Default duration of a nudge's fade-in and of its fade-out, seconds."""
@@ -74,8 +141,8 @@ def plan_nudge(scene: Scene, settings: NudgeSettings, active: Object | None) -> 
         raise SettingError("Offset is 0 along all axes, so nothing would move. Say how far to nudge the tip.")
     armature = find_armature(settings.armature, active)
     limb_settings, chain = _limb(scene, settings, armature)
-    limb = plan_chain(scene, limb_settings, armature)
-    refuse_ik(armature, limb.names)
+    # A nudge keys no scales, so whatever has stretched the limb stays.
+    limb = replace(plan_chain(scene, limb_settings, armature), stretched_before={})
     refuse_unwritable_chain(scene, limb)
     frame = settings.frame if settings.frame is not None else scene.frame_current_final
     if abs(frame) + max(settings.before, settings.after) > LAST_FRAME:
@@ -104,11 +171,12 @@ def plan_nudge(scene: Scene, settings: NudgeSettings, active: Object | None) -> 
         )
     ends = [end for nudge in (*before, *after) for span in nudge.spans(None) for end in span]
     ends += [*cycle] if cycle is not None else []
+    refuse_posed(who_poses(scene, armature, limb.names, (min(ends), max(ends))))
     plan = NudgePlan(
         settings=settings,
         armature=armature.name,
         chain=chain,
-        limb=replace(limb, frames=np.array([min(ends), max(ends)]), report_rows=np.arange(2)),
+        limb=replace(limb, frames=SampledFrames(np.array([min(ends), max(ends)])), report_rows=np.arange(2)),
         frame=frame,
         new=new,
         nudges=after,
@@ -120,27 +188,6 @@ def plan_nudge(scene: Scene, settings: NudgeSettings, active: Object | None) -> 
         units=units_of(scene),
     )
     return replace(plan, notes=[*plan.notes, *_note_on_stance(plan, armature)])
-
-
-def refuse_ik(armature: Object, names: ChainNames) -> None:
-    """Raise `DependencyError` where IK poses the limb, or the visible bones do not follow it."""
-    turning = inverse_kinematics(armature)
-    for name in (names.upper, names.lower):
-        acting = next((constraint for constraint in turning.get(name, ()) if is_acting(constraint)), None)
-        if acting is not None:
-            raise DependencyError(
-                'IK ("{constraint}") poses bone "{bone}", so keys on it would have no visible effect. '
-                "Use Switch to FK, or Convert IK to FK Keys, first.",
-                constraint=acting.name,
-                bone=name,
-            )
-    shown = shown_bone(armature, names)
-    if shown is not None and not shown.follows and not influences_change(armature, shown.deciding):
-        raise DependencyError(
-            'The visible limb ("{shown}") does not follow bone "{bone}", so a nudge would be invisible. Use Switch to FK first.',
-            shown=shown.bone,
-            bone=names.lower,
-        )
 
 
 def _limb(scene: Scene, settings: NudgeSettings, armature: Object) -> tuple[BakeSettings, str]:
@@ -203,7 +250,7 @@ def _note_on_stance(plan: NudgePlan, armature: Object) -> list[Sentence]:
     if not plan.chain or plan.new is None:
         return []
     (start, end), chain = plan.new.spans(None)[0], armature.twobone.chains[plan.chain]
-    frames = np.arange(np.ceil(start), np.floor(end) + 1.0)
+    frames = np.arange(math.ceil(start), math.floor(end) + 1.0)
     stands = keyed_states(armature, chain, frames) != ContactState.NONE
     stands &= plan.new.weights(frames, plan.cycle_of(plan.new)) > 0.0
     if not stands.any():

@@ -8,31 +8,37 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...core.array_types import Array
-from ...core.arrays import every_row
+from ...core.array_types import Array, Indices
+from ...core.arrays import every_row, path_length
+from ...core.curves.cuts import cuts
 from ...core.nudges import Nudge, offsets
 from ...core.rig.posing import joints_of, pose_path
 from ...pipeline.keys.holding import with_held_keys
 from ...pipeline.motion.plan_motion import aimed, motion_quantities, plan_motion, points
 from ...pipeline.pose.solving import CurveSamples, SolvedChain, solve_together
-from ...scene.keys.tables import NO_KEYS, ChannelKeys, Keyed
+from ...scene.keys.tables import NO_KEYS, ChannelKeys, Keyed, StraightKeys
 from ...scene.sampling.quantities import Quantity, Samples
 
 if TYPE_CHECKING:
-    from .parts import Part
-    from .plan import NudgePlan
+    from .plan import NudgedRange, NudgePlan
 
 
 @dataclass(frozen=True, slots=True)
-class SolvedPart:
+class NudgedPart:
     """One solved part, with the tip's places before and its offsets."""
 
-    part: Part
+    part: NudgedRange
     solved: SolvedChain
     before: Array
     """`(F, 3)` places of the tip without nudges, world space."""
     offset: Array
     """`(F, 3)` sum of the nudges' offsets, world space."""
+
+    @property
+    def tips(self) -> Array:
+        """Solved places `(F, 3)` of the tip, world space."""
+        joints, world = self.solved.pose.turned.joints, self.solved.motion.world_from_armature
+        return every_row(points(world, joints[:, -1]), len(self.before))
 
     @property
     def goals(self) -> Array:
@@ -46,38 +52,50 @@ class NudgeSolution:
 
     nudges: Sequence[Nudge]
     """Nudges that the keys contain."""
-    parts: Sequence[SolvedPart]
+    parts: Sequence[NudgedPart]
     keys: Sequence[ChannelKeys]
     """Keys of each channel, one piece for each part."""
     evaluation: str | dict[str, str] = ""
 
 
-def quantities(parts: Sequence[Part]) -> list[Quantity]:
+def quantities(parts: Sequence[NudgedRange]) -> list[Quantity]:
     """Quantities to sample for all parts."""
     return motion_quantities(parts[0].limb)
 
 
-def solve_nudges(plan: NudgePlan, nudges: Sequence[Nudge], parts: Sequence[Part], samples: Samples) -> NudgeSolution:
+def solve_nudges(plan: NudgePlan, nudges: Sequence[Nudge], parts: Sequence[NudgedRange], samples: Samples) -> NudgeSolution:
     """Move the limb's tip by the sum of all nudges, from its motion without them."""
     cycled = [(nudge, plan.cycle_of(nudge)) for nudge in nudges]
     motions, before, moved = [], [], []
     for part in parts:
         limb, count = part.limb, len(part.limb.frames)
         motion = plan_motion(limb, samples)
-        tips = joints_of(limb.rest, pose_path(limb.rest, motion.chain))[:, -1]
-        before.append(every_row(points(motion.world_from_armature, tips), count))
-        moved.append(offsets(cycled, limb.frames))
+        inside = joints_of(limb.rest, pose_path(limb.rest, motion.chain))
+        joints = np.stack([every_row(points(motion.world_from_armature, each), count) for each in inside.swapaxes(0, 1)], axis=1)
+        before.append(joints[:, -1])
+        moved.append(_offsets(cycled, limb.frames, cuts(joints, float(path_length(joints).max()))))
         target = np.tile(np.eye(4), (count, 1, 1))
         target[:, :3, 3] = before[-1] + moved[-1]
         motions.append(aimed(motion, target))
     solved = solve_together([part.limb for part in parts], motions)
-    found = [SolvedPart(*each) for each in zip(parts, solved, before, moved, strict=True)]
+    found = [NudgedPart(*each) for each in zip(parts, solved, before, moved, strict=True)]
     return NudgeSolution(nudges, found, _keys(found), samples.evaluation)
 
 
-def _keys(parts: Sequence[SolvedPart]) -> list[ChannelKeys]:
+def _offsets(cycled: Sequence[tuple[Nudge, tuple[float, float] | None]], frames: Array, takes: Indices) -> Array:
+    """Sum `(F, 3)` of all nudges' offsets; one that is in no cycle ends at the cuts, the rows `takes` at which others begin."""
+    total, take_of = np.zeros((len(frames), 3)), np.searchsorted(takes, np.arange(len(frames)), side="right")
+    for nudge, cycle in cycled:
+        own = offsets([(nudge, cycle)], frames)
+        if cycle is None:
+            own[take_of != np.searchsorted(frames[takes], nudge.frame, side="right")] = 0.0
+        total += own
+    return total
+
+
+def _keys(parts: Sequence[NudgedPart]) -> list[ChannelKeys]:
     """Keys for each part of each channel; the curves stay unchanged outside these."""
-    channels: dict[tuple[str, int], list[tuple[SolvedPart, CurveSamples]]] = {}
+    channels: dict[tuple[str, int], list[tuple[NudgedPart, CurveSamples]]] = {}
     for part in parts:
         for curve in part.solved.curves:
             channels.setdefault((curve.path, curve.index), []).append((part, curve))
@@ -89,13 +107,15 @@ def _keys(parts: Sequence[SolvedPart]) -> list[ChannelKeys]:
             before, after = _held(part.part, part.part.limb.keyed[channel], curve)
             outside = with_held_keys(outside, before, after)
         keys += [
-            ChannelKeys(curve.path, curve.index, curve.group, part.part.limb.frames, curve.values, "LINEAR", outside=outside)
+            StraightKeys(
+                curve.path, curve.index, curve.group, part.part.limb.report_frames, curve.values, "LINEAR", outside=outside
+            )
             for part, curve in pieces
         ]
     return keys
 
 
-def _held(part: Part, keyed: Keyed, curve: CurveSamples) -> list[tuple[float, float] | None]:
+def _held(part: NudgedRange, keyed: Keyed, curve: CurveSamples) -> list[tuple[float, float] | None]:
     """Frame and value at which a curve is held at both ends of a part; `None` at the seam of a cycle."""
     settings, beside = part.limb.settings, keyed.frame_beside
     ends = ((settings.key_before, part.start, beside[0], 0), (settings.key_after, part.end, beside[1], -1))

@@ -2,168 +2,143 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ...pipeline.beginning import Beginning, Reach
-from ...pipeline.clips import ClipsReport, report_of_clips
+from ...core.contacts.states import states_of_contacts
+from ...pipeline.actions.choosing import own_span
+from ...pipeline.proof import doubtful_poses, few_of
 from ...pipeline.stages import evaluation_of
-from ...pipeline.task import Done, Look, Outcome, Span, Task
+from ...pipeline.story import Make, Sample, StartOver, Story, Write, part_of
+from ...pipeline.task import Task
+from ...records import replace
+from ...scene.actions import OwnAction
 from ...scene.blender_types import Object, Scene
 from ...scene.keys.contact_keys import contact_path
 from ...scene.keys.replaced import WITH_FEET
+from ...scene.keys.writing import put
 from ...scene.lookup import object_named
-from ...scene.sampling.stepping import Steps, part_of
 from ...settings.planting import PlantSettings
 from ...settings.tasks import TABLES
 from ..find_contacts.judge import assumed_soles, ground_ends
-from ..find_contacts.keyed import write_states
+from ..find_contacts.plan import noted_contacts, write_states
 from ..find_contacts.solve import solve_contacts
 from ..find_limbs.finding import stored_limbs
-from .keeping import KeyTargets, kept_targets
-from .keys.anew import EarlierPlanting, earlier_planting, planted_before, write_and_note
+from ..give.baking import GuideProof, guide_changes, guide_report, measured_guides, planned_guides
+from ..give.guides import missing_guides
+from ..give.target_report import TargetReport
+from .keeping import follow_pole, kept_targets, rebake_settings
+from .keys.anew import EarlierPlanting, earlier_planting, note_planting, planted_before, planting_changes
 from .plan.planning import PlantPlan, plan_planting
-from .report.plant_report import PlantReport
-from .report.proof import proof_frames, proof_quantities
-from .report.reporting import Proof, plant_report
-from .report.sight import look_frames, look_quantities, shown_legs, visible_leg
+from .report.reporting import (
+    PlantReport,
+    Proof,
+    plant_report,
+    proof_frames,
+    proof_quantities,
+    visible_ends,
+    visible_leg,
+)
 from .solve import PlantSolution, solve_plan
 
-
-@dataclass(frozen=True, slots=True)
-class _Begun:
-    """State prepared by `begun`."""
-
-    earlier: EarlierPlanting
-    key_targets: KeyTargets
+HELD = 550
+"""Bytes of memory per sampled quantity and frame: samples are several per frame, keys only at frames."""
 
 
-NOTHING_EARLIER = EarlierPlanting()
-
-
-@dataclass(frozen=True, slots=True)
-class _Planted:
-    """The solution, and what was written in addition to its keys."""
-
-    solution: PlantSolution
-    earlier: EarlierPlanting = NOTHING_EARLIER
-    targets: Sequence[Mapping[str, Any]] = ()
-    """Report fields about the target and pole of each leg; empty if none are kept."""
-
-
-class PlantFeet(Task[PlantSettings, PlantPlan, _Planted, Proof]):
+def plant_feet(scene: Scene, settings: PlantSettings, active: Object | None, own: OwnAction | None) -> Story[PlantReport]:
     """Keep a character's feet still while they are on the ground, and move the hips only as much as needed."""
+    plan = plan_planting(scene, settings, active, own_span(own))
+    beginning = yield StartOver(planted_before(plan))
+    armature, contacts, earlier = object_named(plan.armature), plan.contacts, earlier_planting(plan, beginning)
+    yield Make(stored_limbs(armature, contacts.legs.found))
+    wanted = rebake_settings(plan, settings) if settings.keep_targets else []
+    followed = yield Make(missing_guides(scene, wanted, armature))
+    if followed:  # Planned here for what is refused, and once more for the planted motion.
+        planned_guides(scene, followed, armature)
+    evaluation = evaluation_of([leg.plan for leg in plan.legs])
+    samples = yield Sample(contacts.quantities(), contacts.frames, settings.evaluation, HELD, share=0.25)
+    found = solve_contacts(contacts, samples)
+    quantities = [*plan.quantities(), *([contacts.ground] if contacts.ground else [])]
+    samples = yield Sample(quantities, plan.samples, evaluation, HELD, start=0.25, share=0.25)
+    solved = yield from part_of(solve_plan(plan, found, samples, earlier.given), 1, 2)
+    changes, guided = planting_changes(plan, solved.keys), []
+    if followed:
+        guided = yield from kept_targets(scene, armature, followed, changes)
 
-    NAME = "plant"
-    TABLE = TABLES["plant"]
+    def write() -> None:
+        put([*changes, *guide_changes(guided, PLANT.name)], earlier.taken_back)
+        _write_contacts(plan, solved)  # into the action that has the feet now, which may be a new one
+        on_surface = solved.footing.ground.surface is not None  # It may be as high above the animation as it likes.
+        far = [leg.departures(is_level=on_surface) for leg in solved.planted.legs]
+        note_planting(plan, solved.keys, earlier, solved.given, far)
+        for leg in plan.legs if followed else ():
+            follow_pole(armature, leg)
 
-    def plan(self, scene: Scene, settings: PlantSettings, active: Object | None, span: Span | None) -> PlantPlan:
-        """Plan all legs of one character, their root and their ground."""
-        return plan_planting(scene, settings, active, span)
+    def report(proof: Proof | None = None, guides: Sequence[GuideProof | None] = ()) -> PlantReport:
+        shown = proof or Proof(None, [visible_leg(end, None) for end in visible_ends(plan)])
+        targets = [guide_report(*each) for each in zip(guided, guides or [None] * len(guided), strict=True)]
+        return planted_report(plan, solved, earlier, shown, targets)
 
-    def reaches(self, plan: PlantPlan) -> Sequence[Reach]:
-        """The paths and frames that an earlier planting of the same legs over the same frames has keyed."""
-        return planted_before(plan)
-
-    def held(self, plan: PlantPlan) -> int:
-        """Bytes of memory per sampled quantity and frame: samples are several per frame, keys only at frames."""
-        return 550
-
-    @contextmanager
-    def begun(self, scene: Scene, plan: PlantPlan, beginning: Beginning) -> Iterator[_Begun]:
-        """Store the limbs, create missing targets, and find out what happens to an earlier planting."""
-        with ExitStack() as stack:
-            armature = object_named(plan.armature)
-            stack.enter_context(stored_limbs(armature, plan.contacts.legs.found))
-            key_targets = stack.enter_context(kept_targets(scene, plan, plan.settings))
-            yield _Begun(earlier_planting(plan, beginning), key_targets)
-
-    def solve(self, plan: PlantPlan, begun: _Begun, look: Look) -> Steps[_Planted]:
-        """Find contacts, then solve for the keys that keep feet still during them."""
-        contacts = plan.contacts
-        first = look(contacts.quantities(), contacts.frames, evaluation=plan.settings.evaluation)
-        found = solve_contacts(contacts, (yield from part_of(first, 0, 4)))
-        quantities = [*plan.quantities(), *([contacts.ground] if contacts.ground else [])]
-        evaluation = evaluation_of([leg.plan for leg in plan.legs])
-        samples = yield from part_of(look(quantities, plan.samples, evaluation=evaluation), 1, 4)
-        return _Planted((yield from part_of(solve_plan(plan, found, samples), 1, 2)))
-
-    def paths(self, plan: PlantPlan, solution: _Planted) -> set[tuple[Object, str]]:
-        """Data paths of leg and foot rotations, the root's location, and contacts."""
-        armature = object_named(plan.armature)
-        chains = (contact_path(armature.twobone.chains[leg.chain]) for leg in plan.legs)
-        return {(armature, path) for path in (*chains, *(channel.pieces[0].path for channel in solution.solution.keys))}
-
-    def write(self, scene: Scene, plan: PlantPlan, solution: _Planted, begun: _Begun) -> _Planted:
-        """Write the contacts if they differ from the keyed ones, then legs and root, then targets."""
-        solved, armature = solution.solution, object_named(plan.armature)
-        keyed, legs = plan.contacts.keyed, solved.planted.legs
-        count = len(plan.frames)
-        if not all(np.array_equal(leg.states, keyed_leg.states[:count]) for leg, keyed_leg in zip(legs, keyed, strict=True)):
-            for leg, keyed_leg in zip(legs, keyed, strict=True):
-                kept = keyed_leg.by_hand[:count] & plan.contacts.settings.keep
-                states = np.where(kept, keyed_leg.states[:count], leg.states)
-                write_states(armature, leg.before.leg.chain, plan.frames, states, kept=kept, found=leg.states, task=WITH_FEET)
-        write_and_note(scene, plan, solved.keys, begun.earlier)
-        return replace(solution, earlier=begun.earlier, targets=begun.key_targets())
-
-    def prove(self, plan: PlantPlan, solution: _Planted, look: Look) -> Steps[Proof | None]:
-        """Sample the new keys as Blender evaluates them, and check that the visible bones follow the legs."""
-        if not plan.settings.verify:
-            return None
-        shown, evaluation = shown_legs(plan), evaluation_of([leg.plan for leg in plan.legs], proving=True)
-        states = [leg.states for leg in solution.solution.planted.legs]
-        seen, proving = (
-            look_quantities(plan, shown),
-            look(proof_quantities(plan), proof_frames(plan, states), evaluation=evaluation),
-        )
-        samples = yield from part_of(proving, 0, 2 if seen else 1)
-        looked = (yield from part_of(look(seen, look_frames(plan), evaluation=evaluation), 1, 2)) if seen else None
-        return Proof(samples, [visible_leg(leg, each, looked) for leg, each in zip(plan.legs, shown, strict=True)])
-
-    def report(self, outcome: Outcome[PlantPlan, _Planted, Proof]) -> PlantReport | ClipsReport:
-        """The report of all actions."""
-        return report_of_clips(outcome, self.NAME)
-
-    def judge(self, scene: Scene, done: Done[PlantPlan, _Planted, Proof]) -> PlantReport:
-        """The report of one action."""
-        plan, solved, earlier = done.plan, done.solution.solution, done.solution.earlier
-        legs = zip(plan.legs, shown_legs(plan), strict=True)
-        proof = done.proof or Proof(None, [visible_leg(leg, each, None) for leg, each in legs])
-        report = plant_report(
-            solved.footing,
-            solved.planted,
-            (solved.samples, proof),
-            solved.keys,
-            {},
-            travel=solved.travel,
-            root_motion=plan.settings.root_motion,
-        )
-        targets = done.solution.targets or [{}] * len(report.chains)
-        chains = []
-        for place, (chain, target) in enumerate(zip(report.chains, targets, strict=True)):
-            contacts = []
-            for contact in chain.contacts:
-                first, last = np.searchsorted(plan.frames, (contact.first, contact.last)).tolist()
-                stance = solved.found.story.stance_of(place, first, last)
-                known = {"travel": stance.travel, "confidence": stance.confidence} if stance else {}
-                contacts.append(replace(contact, **known))
-            notes = [*chain.notes, *target.get("notes", ())]
-            sole = solved.found.plan.feet[place].points.source
-            chains.append(replace(chain, **{**target, "contacts": contacts, "notes": notes, "sole": sole}))
-        soles = assumed_soles({foot.chain: foot.points for foot in solved.found.plan.feet})
-        return replace(
-            report,
-            chains=chains,
-            notes=[*report.notes, *solved.notes, *ground_ends(solved.found), *soles],
-            held_ground=plan.contacts.held_ground,
-            is_anew=earlier.is_anew,
-            is_on_top=earlier.is_on_top,
-        )
+    chains = (contact_path(armature.twobone.chains[leg.chain]) for leg in plan.legs)
+    paths = {(armature, path) for path in (*chains, *(channel.pieces[0].path for channel in solved.keys))}
+    paths |= {(guide.thing, key.path) for chain in guided for guide in chain.guides for key in guide.keys}
+    yield Write(None, report, lambda: paths, write)
+    if not settings.verify:
+        return report()
+    ends, evaluation = visible_ends(plan), evaluation_of([leg.plan for leg in plan.legs], proving=True)
+    frames, seen = proof_frames(plan, [leg.states for leg in solved.planted.legs]), doubtful_poses(ends)
+    samples = yield Sample(proof_quantities(plan), frames, evaluation, share=0.5)
+    looked = (yield Sample(seen, few_of(plan.frames), evaluation, start=0.5, share=0.25)) if seen else None
+    proof = Proof(samples, [visible_leg(end, looked) for end in ends])
+    return report(proof, (yield from measured_guides(guided)))
 
 
-PLANT = PlantFeet()
+def _write_contacts(plan: PlantPlan, solved: PlantSolution) -> None:
+    """Write the contacts if they differ from the keyed ones."""
+    keyed, legs, count = plan.contacts.keyed, solved.planted.legs, len(plan.frames)
+    pairs = list(zip(legs, keyed, strict=True))
+    if all(np.array_equal(leg.states, keyed_leg.states[:count]) for leg, keyed_leg in pairs):
+        return
+    for leg, keyed_leg in pairs:
+        kept = keyed_leg.by_hand[:count] & plan.contacts.settings.keep
+        states = np.where(kept, keyed_leg.states[:count], leg.states)
+        armature, name = object_named(plan.armature), leg.before.leg.chain
+        noted = states_of_contacts(noted_contacts(armature, armature.twobone.chains[name]), plan.frames)
+        write_states(armature, name, plan.frames, states, kept=kept, found=np.where(kept, noted, leg.states), task=WITH_FEET)
+
+
+def planted_report(
+    plan: PlantPlan, solved: PlantSolution, earlier: EarlierPlanting, proof: Proof, targets: Sequence[TargetReport]
+) -> PlantReport:
+    """The report of one action; `targets` are those of the legs' targets and poles, none if they are not kept."""
+    motion = plan.settings.root_motion
+    measured = (solved.samples, proof)
+    report = plant_report(solved.footing, solved.planted, measured, solved.keys, travel=solved.travel, root_motion=motion)
+    chains = []
+    for place, chain in enumerate(report.chains):
+        contacts = []
+        for contact in chain.contacts:
+            first, last = np.searchsorted(plan.frames, (contact.first, contact.last)).tolist()
+            stance = solved.found.story.stance_of(place, first, last)
+            known: dict[str, Any] = {"travel": stance.travel, "confidence": stance.confidence} if stance else {}
+            contacts.append(replace(contact, **known))
+        chain = replace(chain, contacts=contacts, sole=solved.found.plan.feet[place].points.source)  # noqa: PLW2901
+        if targets:
+            of_target = targets[place]
+            notes, target = [*chain.notes, *of_target.notes], of_target.target
+            chain = replace(chain, target=target, pole=of_target.pole, max_round_trip=of_target.max_round_trip, notes=notes)  # noqa: PLW2901
+        chains.append(chain)
+    soles = assumed_soles({foot.chain or foot.foot.bone: foot.points for foot in solved.found.plan.feet})
+    return replace(
+        report,
+        chains=chains,
+        notes=[*report.notes, *solved.notes, *ground_ends(solved.found), *soles],
+        held_ground=plan.contacts.held_ground,
+        is_anew=earlier.is_anew,
+        is_on_top=earlier.is_on_top,
+    )
+
+
+PLANT = Task("plant", TABLES["plant"], plant_feet, PlantReport)

@@ -1,330 +1,263 @@
-"""Switch a limb between FK and IK without visible movement: bake its motion onto the other side, and key the switch."""
+"""Switch a limb between FK and IK without visible movement: its motion on the side that it leaves, on the side it comes to."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
-from functools import partial
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
 
-from ...core.array_types import Array
-from ...core.arrays import magnitude
-from ...core.curves.frames import frame_grid, ranges
-from ...core.rig.bones import RestBone
-from ...core.rig.inheritance import local_basis
-from ...core.rig.rotations import nearest_rotation
+from ...core.arrays import path_length
 from ...errors import ChainError
-from ...pipeline.motion.sampling import sample_steps
-from ...pipeline.plan.chain_plan import ChainPlan
 from ...pipeline.plan.found_chain import chain_names, end_bone_of, find_chain, with_end
 from ...pipeline.plan.frame_choice import frame_range
 from ...pipeline.plan.planning import plan_chain, refuse_unwritable_chain
+from ...pipeline.proof import SeenLimb, Trial, seen_below
 from ...pipeline.report.reports import statement
-from ...pipeline.report.units import units_of
-from ...pipeline.run import run, run_steps
-from ...pipeline.stages import chain_changes, evaluation_of
-from ...pipeline.task import HELD, Span, with_range
+from ...pipeline.stages import chain_changes, evaluation_of, with_steps
+from ...pipeline.story import Sample, Story
+from ...pipeline.task import Span, with_range
+from ...records import replace
 from ...said import Sentence, note
 from ...scene.blender_types import Object, Scene
 from ...scene.bones import ChainNames, read_rest_bone, rotation_path
-from ...scene.graph.rig_graph import dependencies
-from ...scene.graph.stillness import Stillness
-from ...scene.keys.guarding import refuse_unwritable
-from ...scene.keys.reading import is_animated
-from ...scene.keys.replaced import limb_name
-from ...scene.keys.tables import ChannelKeys
-from ...scene.keys.writing import Change, write
-from ...scene.lookup import find_armature, object_named, objects_by_name, rotation_values
-from ...scene.restoring import as_evaluated
+from ...scene.keys.destinations import has_baked_strip
+from ...scene.keys.ledger import Ledger
+from ...scene.keys.writing import Change
+from ...scene.lookup import find_armature
+from ...scene.rig.rest_reading import bone_path, read_rest_chain
 from ...scene.rig.rigify_reading import rigify_limbs
-from ...scene.sampling.evaluate import values_over
-from ...scene.sampling.quantities import Quantity
-from ...scene.sampling.stepping import Steps, at_once, part_of
 from ...scene.visible.rig_ik import RigIk, RigReader
 from ...scene.visible.skin import Skins
-from ...scene.visible.switches import SAME, Setting
+from ...scene.visible.switched import SwitchedBone, switched_bones
+from ...scene.visible.switches import Setting, fk_settings
+from ...scene.visible.visible_bone import hindrances, shown_bone
 from ...settings import BakeSettings
 from ...settings.bake_options import KeySettings
 from ...settings.tasks import ConvertSettings
-from ..convert.converted_report import ConvertedReport
-from ..convert.plans import limb_plan
-from ..convert.reports import SEEN_TO_MOVE
+from ..convert.limb_plan import FurtherBone, LimbPlan
+from ..convert.plans import Conversion, limb_plan, plan_limbs
 from ..convert.solve import SolvedLimb, solve_limb
-from ..convert.task import CONVERT
-from ..give.controls.baking import bake_plans, looking, solved_controls, steered_keys
-from ..give.controls.plans import plan_controls, toe_controls
-from ..give.keys import chosen_keys, rotation_drift, rotation_samples
-from ..give.target_report import TargetReport
-from .fk_keys import fk_settings_over, is_still, plan_fk_switch, switch_keys, switch_report, write_switch
-from .switch_report import SwitchReport, in_words
+from ..give.controls.baking import control_reports, lost_twists, solved_controls, steered_keys
+from ..give.controls.plans import can_turn, plan_controls
+from ..give.controls.steering import control_changes
+from ..give.controls.toes import Toe, controls_beside, key_toes, seen_toes, toes_on_ik
+from .reports import SwitchReport
+from .sides import SwitchRanges, fk_settings_over, is_moved_by_ik, is_still, ranges_to_switch, switch_changes
 
 
 @dataclass(frozen=True, slots=True)
-class Toe:
-    """A visible toe bone before the switch, and the control that poses it on IK."""
+class SolvedPart:
+    """A part of a range, solved: everything that is written for it, in the order in which it is written."""
 
-    control: RestBone
-    parent: Quantity
-    """Pose of the control's parent."""
-    seen: Array
-    """`(F, 4, 4)` poses of the toe bone before the switch, armature space."""
-
-
-def seen_toes(scene: Scene, armature: Object, plan: ChainPlan) -> list[Toe]:
-    """Sample the visible toes of a chain's limb; raises `WriteError` where a control of theirs cannot be keyed."""
-    found = [
-        (shown, read_rest_bone(control), Quantity("POSE", armature.name, control.parent.name))
-        for shown, control in toe_controls(armature, plan.names.upper)
-    ]
-    if not found:
-        return []
-    refuse_unwritable(armature, [rotation_path(control) for _, control, _ in found], plan.settings.destination)
-    quantities = [Quantity("POSE", armature.name, shown) for shown, _, _ in found]
-    seen = at_once(sample_steps(scene, quantities, plan.frames, evaluation="PROBES", held=HELD))
-    return [Toe(control, parent, seen.every(each)) for each, (_, control, parent) in zip(quantities, found, strict=True)]
+    changes: Sequence[Change]
+    notes: Sequence[Sentence] = ()
+    remarks: Sequence[Sentence] = ()
+    moved: float | None = None
+    """Largest deviation of the limb's joints at the keyed frames, world units."""
+    converted: SolvedLimb | None = None
+    """The limb, where a Rigify limb was converted: other actions may need its IK."""
 
 
-def key_toes(scene: Scene, plan: ChainPlan, toes: Sequence[Toe]) -> list[ChannelKeys]:
-    """Key the toes' controls so that the toes keep their earlier poses on IK, whose keys must be written already."""
-    if not toes:
-        return []
-    armature = object_named(plan.names.armature)
-    poses = at_once(sample_steps(scene, [toe.parent for toe in toes], plan.frames, evaluation="PROBES"))
-    keys: list[ChannelKeys] = []
-    for toe in toes:
-        bone = toe.control
-        rotation = nearest_rotation(local_basis(bone, poses.every(toe.parent), toe.seen)[1])
-        present = rotation_values(armature.pose.bones[bone.name])
-        mode = bone.rotation_mode
-        curves = rotation_samples(plan, armature, rotation_path(bone), bone.name, rotation, mode=mode, present=present)
-        keys += chosen_keys(plan, armature, curves, rotation_drift(mode, rotation, bone.length))[0]
-    names, settings, within = plan.names, plan.settings, (float(plan.frames[0]), float(plan.frames[-1]))
-    change = Change(
-        owner=names.armature,
-        keys=keys,
-        within=within,
-        task="switch",
-        limb=limb_name(names.armature, names.upper),
-        destination=settings.destination,
-        strip=settings.stored or names.upper,
-    )
-    write(scene, [change])
-    return keys
-
-
-@dataclass(frozen=True, slots=True)
-class SwitchRanges:
-    """Parts of a range, each as its first and last frame."""
-
-    switched: list[tuple[float, float]]
-    """Parts in which to switch the limb, with its motion; empty if it is on the wanted side throughout."""
-    between: list[tuple[float, float]]
-    """Parts in which it is blended between the sides, in poses that neither side may have."""
-
-    @property
-    def notes(self) -> list[Sentence]:
-        """Notes on frames that stay blended between the sides."""
-        if not self.between:
-            return []
-        return [note("Skipped frames {frames}: the limb is blended between FK and IK there.", frames=in_words(self.between))]
-
-    @property
-    def remarks(self) -> list[Sentence]:
-        """Status bar statements on frames that stay blended between the sides."""
-        return [statement("HALFWAY", {"frames": in_words(self.between)}, self.between)] if self.between else []
-
-
-def ranges_to_switch(
-    scene: Scene, names: ChainNames, wanted: Sequence[Setting], within: tuple[float, float], *, apart: bool
-) -> SwitchRanges:
-    """Find the frames of a range at which the switches do not have their wanted values.
-
-    apart : FK, IK and visible bones are separate, so that the visible limb is a blend of both while a switch is halfway
-
-    Raises `ChainError` where it is halfway at all of these frames.
-    """
-    frames = frame_grid(*within)
-    values = values_over(scene, [(setting.owner, setting.path) for setting in wanted], frames)
-    goals = np.array([[setting.value] for setting in wanted])
-    to_switch = (np.abs(values - goals) > SAME).any(axis=0)
-    halfway = ((np.abs(values) > SAME) & (np.abs(values - 1.0) > SAME)).any(axis=0) & apart
-    found = [[(first, last) for first, last in ranges(frames, mask)] for mask in (to_switch & ~halfway, to_switch & halfway)]
-    if found[1] and not found[0]:
-        raise ChainError(
-            'The limb from "{upper}" to "{lower}" is blended between FK and IK at frames {frames}. Key {path} to 0 or 1 there '
-            "first.",
-            upper=names.upper,
-            lower=names.lower,
-            frames=in_words(found[1]),
-            path=wanted[0].path,
-        )
-    return SwitchRanges(*found)
+Solve = Callable[[BakeSettings, Trial], Story[SolvedPart]]
+"""Solves the part of a range that the settings name, with the parts before it on trial, and puts it on trial as well."""
 
 
 @dataclass(frozen=True, slots=True)
 class LimbSwitch:
     """One limb to switch, found and checked."""
 
-    prepare: Callable[[], Steps[None]]
-    """Solves everything that `write` will write, without changing anything."""
-    write: Callable[[], SwitchReport]
-    properties: Sequence[tuple[Object, str]] = ()
-    """Owners and data paths of the properties that switch it."""
+    armature: Object
+    names: ChainNames
+    settings: BakeSettings
+    to: str
+    """`FK` or `IK`."""
+    within: Span
+    wanted: Sequence[Setting] = ()
+    """Settings that choose the wanted side; empty where the limb is on it already."""
+    parts: SwitchRanges = field(default_factory=lambda: SwitchRanges([], []))
+    """Where it is not on that side."""
+    solve: Solve | None = None
+    """`None` where the motion that the side already has is to be shown."""
+    seen: SeenLimb | None = None
+    remarks: Sequence[Sentence] = ()
+    controls: Sequence[str] = ()
+    """Bones that pose the visible ones on the wanted side."""
+
+    @property
+    def is_keyed(self) -> bool:
+        """Whether the switch is keyed; where nothing is animated it is only set."""
+        return self.solve is not None or not is_still(self.armature)
 
 
-def plan_switch(
-    scene: Scene, settings: BakeSettings, active: Object | None, *, to: str, motion: str, just_baked: bool
-) -> LimbSwitch:
-    """Plan the switch of a limb to FK or IK over the range; raises a `TwoBoneError` where it cannot be switched.
-
-    just_baked : the chain was just baked, so that its own keys should become visible instead of the present motion
-    """
+def find_switch(scene: Scene, settings: BakeSettings, active: Object | None, *, to: str, motion: str) -> LimbSwitch:
+    """Find what switches a limb to FK or IK over the range; raises a `TwoBoneError` where it cannot be switched."""
     if to == "IK":
         return _to_ik(scene, settings, active)
     armature = find_armature(settings.armature, active)
     names = chain_names(armature, settings)
-    if motion == "KEEP" or (motion == "AUTO" and just_baked):
-        return LimbSwitch(_no_steps, plan_fk_switch(scene, settings, active))
-    if motion == "AUTO" and not _is_moved_by_ik(scene, settings, armature, names):
-        switch = plan_fk_switch(scene, settings, active)
-
-        def write() -> SwitchReport:
-            report = switch()
-            return replace(report, remarks=[statement("OWN_KEYS", {})] if report.keys else [])
-
-        return LimbSwitch(_no_steps, write)
+    if motion == "KEEP" or (motion == "AUTO" and _was_just_baked(scene, settings, armature, names)):
+        return _to_own_keys(scene, settings, armature, names)
+    if motion == "AUTO" and not is_moved_by_ik(scene, settings, armature, names):
+        found = _to_own_keys(scene, settings, armature, names)
+        return replace(found, remarks=[statement("OWN_KEYS", {})] if found.wanted and found.is_keyed else [])
     return _to_fk(scene, settings, armature, names)
 
 
-def _no_steps() -> Steps[None]:
-    yield from ()
-
-
-def _is_moved_by_ik(scene: Scene, settings: BakeSettings, armature: Object, names: ChainNames) -> bool:
-    """Whether the limb is on IK in the range, and its IK's target or pole moves, or its FK bones have no animated rotation."""
-    if is_still(armature) or not fk_settings_over(scene, armature, names, frame_range(scene, settings)):
-        return False
-    ik = RigReader(armature, names).steered_by(None)
-    followed = [ik.target, *([ik.pole] if ik.pole else [])] if ik else []
-    if followed and not Stillness().holds(dependencies(objects_by_name(), followed).nodes):
-        return True
+def _was_just_baked(scene: Scene, settings: BakeSettings, armature: Object, names: ChainNames) -> bool:
+    """Whether a bake of the limb over the whole range was the last task that keyed it, so that its keys are to be shown."""
+    within = frame_range(scene, settings)
+    if settings.destination == "NLA":
+        return has_baked_strip(armature, settings.stored or names.upper, *within)
+    ledger = Ledger.present(armature)
     bones = (armature.pose.bones[name] for name in (names.upper, names.lower))
-    paths = [bone.path_from_id(channel) for bone in bones for channel in ("rotation_quaternion", "rotation_euler")]
-    return not any(is_animated(armature, path) for path in paths)
+    return ledger is not None and ledger.last_task({rotation_path(read_rest_bone(bone)) for bone in bones}, *within) == "bake"
+
+
+def _to_own_keys(scene: Scene, settings: BakeSettings, armature: Object, names: ChainNames) -> LimbSwitch:
+    """Let the visible limb follow the keys that the chain has; raises a `TwoBoneError` where more than a switch hinders it."""
+    within = frame_range(scene, settings)
+    wanted = fk_settings(armature, names) if is_still(armature) else fk_settings_over(scene, armature, names, within)
+    if not wanted and hindrances(armature, names):
+        raise ChainError(
+            'Found no switch that puts the limb from "{upper}" to "{lower}" on FK. Set the influence of the constraints that it '
+            "follows by hand.",
+            upper=names.upper,
+            lower=names.lower,
+        )
+    settings = replace(settings, armature=armature.name, upper=names.upper, lower=names.lower)
+    return LimbSwitch(armature, names, settings, "FK", within, wanted, SwitchRanges([within], []))
 
 
 def _to_fk(scene: Scene, settings: BakeSettings, armature: Object, names: ChainNames) -> LimbSwitch:
+    """Key the FK bones so that the visible bones stay, each through its offset to the bone that shows it."""
     settings = _for_chain(settings, armature, names)
     within = frame_range(scene, settings)
+    refuse_unwritable_chain(scene, plan_chain(scene, settings, armature))
     wanted = fk_settings_over(scene, armature, names, within)
-    is_rigify = any(names.upper in limb.controls for limb in rigify_limbs(armature))
-    apart = is_rigify or _visible_bones(armature, names) != (names.upper, names.lower, names.tip)
+    rigify = next((limb for limb in rigify_limbs(armature) if names.upper in limb.controls), None)
+    moved = switched_bones(armature, wanted, (names.upper, names.lower))
+    names = _with_control_at_tip(armature, names, settings, moved)
+    settings = replace(settings, tip=names.tip, tip_end="TAIL" if names.tip_at_tail else "HEAD")
+    copies = [each for each in _at_chain(names, moved) if each is not None]
+    apart = rigify is not None or any(each.shown != each.control for each in copies)
     parts = ranges_to_switch(scene, names, wanted, within, apart=apart) if wanted else SwitchRanges([within], [])
 
-    def prepare(part: Span) -> Steps[None]:
-        if is_rigify:
-            yield from run_steps(scene, CONVERT, _rigify_settings(settings, names, part), armature, dry_run=True)
+    def solve(part: BakeSettings, trial: Trial) -> Story[SolvedPart]:
+        span = frame_range(scene, part)
+        if rigify is not None:
+            limb = _rigify_plan(scene, part, armature, names)
+            switches = []
         else:
-            yield from _solved_fk(scene, with_range(settings, part), armature, names)
+            limb = _fk_plan(scene, part, armature, names, moved)
+            switches = switch_changes(part, wanted, span)
+        (chain,) = yield from with_steps([limb.chain], [limb.poses()])
+        limb = replace(limb, chain=chain)
+        beside = controls_beside(armature, [each for each in moved if not each.is_copy], limb.shown)
+        toes = yield from seen_toes(armature, beside, limb.chain)
+        samples = yield Sample(limb.quantities(), limb.chain.frames, evaluation_of([limb.chain]))
+        solved = solve_limb(limb, samples)
+        changes = [*chain_changes([solved.keyed], "switch"), *switches]
+        trial.put(changes)
+        changes += yield from key_toes(limb.chain, toes, trial)
+        notes = [*(limb.chain.notes if rigify is not None else ()), *(_note_on_toe(armature, toe, "FK") for toe in toes)]
+        return SolvedPart(changes, notes, converted=solved if rigify is not None else None)
 
-    def switch(part: Span) -> SwitchReport:
-        if is_rigify:
-            return _rigify_to_fk(scene, _rigify_settings(settings, names, part), armature, names, wanted)
-        return _plain_to_fk(scene, with_range(settings, part), armature, names, wanted)
-
-    return _over_parts(parts, prepare, switch, partial(_with_movement_remark, scene, armature), wanted)
-
-
-def _over_parts(
-    parts: SwitchRanges,
-    prepare: Callable[[Span], Steps[None]],
-    switch: Callable[[Span], SwitchReport],
-    finish: Callable[[SwitchReport], SwitchReport],
-    wanted: Sequence[Setting],
-) -> LimbSwitch:
-    """Switch each part of a range.
-
-    Each part is planned anew after the one before it was written, because that leaves keys beside it: plan, solve and write
-    repeat for each part. So all parts are tried first, and any refusal is raised then.
-    """
-
-    def prepare_all() -> Steps[None]:
-        for number, part in enumerate(parts.switched):
-            yield from part_of(prepare(part), number, len(parts.switched))
-
-    def write_all() -> SwitchReport:
-        reports = [switch(part) for part in parts.switched]
-        moved = [report.max_moved for report in reports if report.max_moved is not None]
-        notes = dict.fromkeys(sentence for report in reports for sentence in report.notes)
-        combined = replace(
-            reports[0],
-            keys=sum(report.keys for report in reports),
-            frame_end=reports[-1].frame_end,
-            ranges=parts.switched,
-            max_moved=max(moved, default=None),
-            notes=[*notes, *parts.notes],
-            remarks=[*(remark for report in reports for remark in report.remarks), *parts.remarks],
-        )
-        return finish(combined)
-
-    return LimbSwitch(prepare_all, write_all, [(setting.owner, setting.path) for setting in wanted])
+    shown = rigify.shown if rigify is not None else _shown(moved)
+    return LimbSwitch(
+        armature,
+        names,
+        settings,
+        "FK",
+        within,
+        wanted,
+        parts,
+        solve,
+        _seen(armature, names, shown, moved),
+        controls=[each.control for each in moved],
+    )
 
 
-def _with_movement_remark(scene: Scene, armature: Object, report: SwitchReport) -> SwitchReport:
-    """The report, with a remark if the limb visibly moved."""
-    bones, moved = armature.data.bones, report.max_moved or 0.0
-    length = (bones[report.upper].length + bones[report.lower].length) * armature.matrix_world.median_scale
-    if moved <= SEEN_TO_MOVE * length:
-        return report
-    return replace(report, remarks=[statement("SEEN_TO_MOVE", {"distance": units_of(scene).text(moved)}), *report.remarks])
-
-
-def _rigify_settings(settings: BakeSettings, names: ChainNames, part: Span) -> ConvertSettings:
-    keys = {entry.name: getattr(with_range(settings, part), entry.name) for entry in fields(KeySettings)}
-    return ConvertSettings(**keys, armature=settings.armature, bone=names.upper, rigify=True)
-
-
-def _rigify_to_fk(
-    scene: Scene, wanted: ConvertSettings, armature: Object, names: ChainNames, switched: Sequence[Setting]
-) -> SwitchReport:
-    report = run(scene, CONVERT, wanted, armature)
-    (chain,), (entry,) = report.chains, report.entries
-    switched_report = switch_report(armature, names, switched, [], frame_range(scene, wanted.bake()))
-    moved = entry.max_moved if isinstance(entry, ConvertedReport) else None
-    return replace(switched_report, keys=chain.keys, baked=True, max_moved=moved, notes=chain.notes)
-
-
-def _solved_fk(scene: Scene, settings: BakeSettings, armature: Object, names: ChainNames) -> Steps[SolvedLimb]:
+def _fk_plan(
+    scene: Scene, settings: BakeSettings, armature: Object, names: ChainNames, moved: Sequence[SwitchedBone]
+) -> LimbPlan:
+    """Plan of the FK bones of a limb, and of whatever else the same switch lets follow controls of their own."""
     plan = plan_chain(scene, settings, armature)
     refuse_unwritable_chain(scene, plan)
-    limb = limb_plan(armature, plan, _visible_bones(armature, names), ik=None, ends=(), keyed_off=False)
-    samples = yield from sample_steps(scene, limb.quantities(), plan.frames, evaluation=evaluation_of([plan]), held=HELD)
-    return solve_limb(limb, samples)
+    chain, copies = (names.upper, names.lower, names.tip), _at_chain(names, moved)
+    shown = [default if pair is None else pair.shown for pair, default in zip(copies, _shown_by_ik(armature, names), strict=True)]
+    offsets = [np.eye(4) if pair is None else pair.control_from_shown for pair in copies]
+    keyed, further = list(chain), []
+    bones = armature.pose.bones
+    for pair in sorted(moved, key=lambda each: len(bones[each.control].parent_recursive)):
+        above = [bone.name for bone in bones[pair.control].parent_recursive if bone.name in keyed]
+        if pair.control in keyed or not above or not can_turn(armature, pair.control):
+            continue
+        path = tuple(read_rest_bone(bone) for bone in bone_path(bones[above[0]], bones[pair.control]))
+        further.append(FurtherBone(path, keyed.index(above[0])))
+        keyed.append(pair.control)
+        shown.append(pair.shown)
+        offsets.append(pair.control_from_shown)
+    return limb_plan(
+        armature, plan, tuple(shown), ik=None, ends=(), keyed_off=False, further=tuple(further), from_shown=tuple(offsets)
+    )
 
 
-def _plain_to_fk(
-    scene: Scene, settings: BakeSettings, armature: Object, names: ChainNames, wanted: Sequence[Setting]
-) -> SwitchReport:
-    within = frame_range(scene, settings)
-    keyed = switch_keys(settings, wanted, within)
-    solved = at_once(_solved_fk(scene, settings, armature, names))
-    shown, frames = solved.plan.shown, frame_grid(*within)
-    before = _joints(scene, armature, shown, frames)
-    write(scene, chain_changes([solved.keyed], "switch"))
-    _write_switch_after(scene, settings, armature, keyed, within)
-    moved = float(magnitude(_joints(scene, armature, shown, frames) - before).max())
-    report = switch_report(armature, names, wanted, [*solved.keyed.keys, *_all_keys(keyed)], within)
-    return replace(report, baked=True, max_moved=moved)
+def _rigify_plan(scene: Scene, settings: BakeSettings, armature: Object, names: ChainNames) -> LimbPlan:
+    keys = {entry.name: getattr(settings, entry.name) for entry in fields(KeySettings)}
+    wanted = ConvertSettings(**keys, armature=settings.armature, bone=names.upper, rigify=True)
+    (limb,), _ = plan_limbs(scene, Conversion.of(wanted), armature)
+    return limb
 
 
-def _write_switch_after(
-    scene: Scene, settings: BakeSettings, armature: Object, keyed: dict[Object, list[ChannelKeys]], within: tuple[float, float]
-) -> None:
-    """Key the switch after the new keys have been evaluated; else the earlier pose would be kept as the user's unkeyed edits."""
-    as_evaluated(armature)
-    write_switch(scene, settings, keyed, within)
+def _at_chain(names: ChainNames, moved: Sequence[SwitchedBone]) -> list[SwitchedBone | None]:
+    """The visible bone of the upper, the lower and the tip's bone, the nearest of several; `None` where none is switched."""
+    found = []
+    for name in (names.upper, names.lower, names.tip):
+        copies = [each for each in moved if each.control == name]
+        found.append(min(copies, key=lambda each: (not each.is_copy, each.apart), default=None))
+    return found
+
+
+def _with_control_at_tip(
+    armature: Object, names: ChainNames, settings: BakeSettings, moved: Sequence[SwitchedBone]
+) -> ChainNames:
+    """The chain with the control of the visible foot or hand as its tip, where a helper of it, or none, is named."""
+    if settings.end_rotation == "NONE":
+        return names
+    end, _ = end_bone_of(find_chain(settings, armature), settings)
+    if end is None:
+        return names
+    tip = end.name
+    above = [tip, *(bone.name for bone in armature.pose.bones[tip].parent_recursive)]
+    above = above[: above.index(names.lower)] if names.lower in above else above[:1]
+    controls = [each.control for each in moved if each.control in above]
+    return replace(names, tip=controls[0] if controls and tip not in controls else tip, tip_at_tail=False)
+
+
+def _shown_by_ik(armature: Object, names: ChainNames) -> tuple[str, ...]:
+    """Bones that visibly show the upper bone, the lower bone and the tip's bone, by what copies them."""
+    reader = RigReader(armature, names)
+    ik = reader.steered_by(None)
+    chain = (names.upper, names.lower, names.tip)
+    return tuple(reader.shown(bone, ik.target) or bone for bone in chain) if ik else chain
+
+
+def _shown(moved: Sequence[SwitchedBone]) -> list[str]:
+    """The bones that a switch moves, without those that pose others of them: such a control may have a constraint of its own."""
+    controls = {each.control for each in moved if each.is_copy}
+    return [each.shown for each in moved if each.shown not in controls]
+
+
+def _seen(
+    armature: Object, names: ChainNames, shown: Sequence[str], moved: Sequence[SwitchedBone], *, twists: bool = False
+) -> SeenLimb:
+    """The bones by which the limb is seen, whose poses must stay."""
+    sides = {each.control for each in moved if each.is_copy}
+    joints = read_rest_chain(armature, names, all_joints=False).rest_joints() @ np.array(armature.matrix_world.to_3x3()).T
+    links = ((names.upper, names.lower), (names.lower, "" if names.tip_at_tail else names.tip)) if twists else ()
+    return SeenLimb(armature.name, seen_below(armature, shown, sides), links, float(path_length(joints)))
 
 
 def _to_ik(scene: Scene, settings: BakeSettings, active: Object | None) -> LimbSwitch:
@@ -344,47 +277,42 @@ def _to_ik(scene: Scene, settings: BakeSettings, active: Object | None) -> LimbS
     plan = plan_controls(scene, settings, armature)
     within = frame_range(scene, settings)
     if not plan.settings:
-        return LimbSwitch(_no_steps, lambda: switch_report(armature, names, [], [], within, to="IK"))
-    apart = plan.shown[:2] != (names.upper, names.lower)
-    parts = ranges_to_switch(scene, names, plan.settings, within, apart=apart)
+        return LimbSwitch(armature, names, settings, "IK", within)
+    parts = ranges_to_switch(scene, names, plan.settings, within, apart=plan.shown[:2] != (names.upper, names.lower))
     if not parts.switched:
-        return LimbSwitch(_no_steps, lambda: switch_report(armature, names, [], [], within, to="IK"))
+        return LimbSwitch(armature, names, settings, "IK", within)
+    moved = switched_bones(armature, plan.settings, (names.upper, names.lower))
 
-    def prepare(part: Span) -> Steps[None]:
-        part_plan = plan_controls(scene, with_range(settings, part), armature)
-        solved, _ = yield from solved_controls([part_plan], looking(scene))
-        yield from steered_keys(scene, solved)
+    def solve(part: BakeSettings, trial: Trial) -> Story[SolvedPart]:
+        part_plan = plan_controls(scene, part, armature)
+        switches = switch_changes(part, part_plan.settings, frame_range(scene, part))
+        toes = yield from seen_toes(armature, toes_on_ik(armature, part_plan, moved), part_plan.plan)
+        (solved,), _ = yield from solved_controls([part_plan])
+        (steered,) = yield from steered_keys(scene, [solved])
+        changes = control_changes([steered], "switch")
+        trial.put([*changes, *switches])
+        toe_changes = yield from key_toes(part_plan.plan, toes, trial)
+        seen = steered.limb.now()
+        lost = lost_twists(solved, seen)
+        (entry,) = control_reports([solved], [steered], [seen])
+        notes = [each for each in entry.notes if each.template not in {twist.template for twist in lost}]
+        notes += [_note_on_toe(armature, toe, "IK") for toe in toes]
+        return SolvedPart([*changes, *toe_changes, *switches], notes, lost, entry.max_round_trip)
 
-    def switch(part: Span) -> SwitchReport:
-        return _part_to_ik(scene, with_range(settings, part), armature, names)
+    # A robot's foot may be the control itself.
+    feet = [control] if plan.target.armature == armature.name and Skins().deforms_a_mesh(armature, control) else []
+    shown = list(dict.fromkeys([*(_shown(moved) or plan.shown), *feet]))
+    seen = _seen(armature, names, shown, moved, twists=True)
+    return LimbSwitch(
+        armature, names, settings, "IK", within, plan.settings, parts, solve, seen, controls=[each.control for each in moved]
+    )
 
-    return _over_parts(parts, prepare, switch, partial(_with_movement_remark, scene, armature), plan.settings)
 
-
-def _part_to_ik(scene: Scene, settings: BakeSettings, armature: Object, names: ChainNames) -> SwitchReport:
-    within = frame_range(scene, settings)
-    plan = plan_controls(scene, settings, armature)
-    keyed = switch_keys(settings, plan.settings, within)
-    # Measure movement here where the bake's own report cannot: between keys more than a frame apart the IK deviates from the
-    # motion, and a robot's foot may be the control itself.
-    control = plan.target.bone.name
-    is_foot = plan.target.armature == armature.name and Skins().deforms_a_mesh(armature, control)
-    shown, is_measured = (*plan.shown, control) if is_foot else plan.shown, is_foot or settings.step > 1.0
-    frames = frame_grid(*within)
-    before = _joints(scene, armature, shown, frames) if is_measured else np.zeros(0)
-    toes = seen_toes(scene, armature, plan.plan)
-    report, lost = bake_plans(scene, [plan])
-    toe_keys = key_toes(scene, plan.plan, toes)
-    _write_switch_after(scene, settings, armature, keyed, within)
-    (chain,), (entry,) = report.chains, report.entries
-    notes = [each for each in chain.notes if each.template not in {twist.template for twist in lost}]
-    moved = entry.max_round_trip if isinstance(entry, TargetReport) else None
-    if moved is not None and is_measured:
-        moved = max(moved, float(magnitude(_joints(scene, armature, shown, frames) - before).max()))
-    switched = switch_report(armature, names, plan.settings, [*_all_keys(keyed), *toe_keys], within, to="IK")
-    why = Sentence("it poses the toes on IK")
-    notes += [note('Bone "{bone}" was keyed as well, because {reason}.', bone=toe.control.name, reason=why) for toe in toes]
-    return replace(switched, keys=switched.keys + chain.keys, baked=True, max_moved=moved, notes=notes, remarks=lost)
+def _note_on_toe(armature: Object, toe: Toe, side: str) -> Sentence:
+    is_toe = any(toe.shown in limb.shown for limb in rigify_limbs(armature))
+    why = Sentence('it poses "{shown}" on {side}', {"shown": toe.shown, "side": side})
+    why = Sentence("it poses the toes on IK") if is_toe else why
+    return note('Bone "{bone}" was keyed as well, because {reason}.', bone=toe.control.name, reason=why)
 
 
 def _for_chain(settings: BakeSettings, armature: Object, names: ChainNames) -> BakeSettings:
@@ -422,24 +350,41 @@ def _for_control(settings: BakeSettings, armature: Object, ik: RigIk, control: s
     """Settings of a bake onto the controls of an IK."""
     end_rotation = "TARGET" if settings.end_rotation == "KEEP" else "NONE"
     has_pole_bone = ik.pole is not None and ik.pole[1] != "" and ik.pole[0] == armature.name
-    plane = {"plane": "POLE", "pole": ik.pole[0], "pole_bone": ik.pole[1]} if has_pole_bone and ik.pole else {"plane": "POSE"}
+    plane: dict[str, Any] = {"plane": "POSE"}
+    if has_pole_bone and ik.pole:
+        plane = {"plane": "POLE", "pole": ik.pole[0], "pole_bone": ik.pole[1]}
     return replace(settings, target=armature.name, target_bone=control, end_rotation=end_rotation, reference="REST", **plane)
 
 
-def _visible_bones(armature: Object, names: ChainNames) -> tuple[str, ...]:
-    """Bones that visibly show the upper bone, the lower bone and the tip's bone."""
-    reader = RigReader(armature, names)
-    ik = reader.steered_by(None)
-    chain = (names.upper, names.lower, names.tip)
-    return tuple(reader.shown(bone, ik.target) or bone for bone in chain) if ik else chain
+def switch_report(limb: LimbSwitch, parts: Sequence[SolvedPart], changes: Sequence[Change]) -> SwitchReport:
+    """Report of one switched limb, before its movement was measured; `changes` are all that is written for it."""
+    shown = shown_bone(limb.armature, limb.names)
+    spans = limb.parts.switched or [limb.within]
+    return SwitchReport(
+        armature=limb.armature.name,
+        upper=limb.names.upper,
+        lower=limb.names.lower,
+        to=limb.to,
+        visible_bone=shown.bone if shown else "",
+        properties=[setting.path for setting in limb.wanted],
+        owners=[setting.owner.name for setting in limb.wanted],
+        values=[setting.value for setting in limb.wanted],
+        keys=sum(len(key.frames) for change in changes for key in change.keys),
+        frame_start=spans[0][0],
+        frame_end=spans[-1][1],
+        ranges=spans,
+        baked=bool(parts),
+        notes=[*dict.fromkeys(sentence for part in parts for sentence in part.notes), *limb.parts.notes],
+        remarks=[*(remark for part in parts for remark in part.remarks), *limb.remarks, *limb.parts.remarks],
+    )
 
 
-def _joints(scene: Scene, armature: Object, shown: tuple[str, ...], frames: Array) -> Array:
-    """Evaluated heads of bones, world space, `(F, B, 3)`."""
-    quantities = [Quantity("WORLD", armature.name, bone) for bone in shown]
-    samples = at_once(sample_steps(scene, quantities, frames, evaluation="PROBES"))
-    return np.stack([samples.every(each)[:, :3, 3] for each in quantities], axis=1)
-
-
-def _all_keys(keyed: dict[Object, list[ChannelKeys]]) -> list[ChannelKeys]:
-    return [key for keys in keyed.values() for key in keys]
+def solve_parts(limb: LimbSwitch, trial: Trial) -> Story[list[SolvedPart]]:
+    """Solve all parts of a limb, each with the parts before it on trial, because these leave keys beside it."""
+    parts: list[SolvedPart] = []
+    if limb.solve is None:
+        return parts
+    for span in limb.parts.switched:
+        part = yield from limb.solve(with_range(limb.settings, span), trial)
+        parts.append(part)
+    return parts

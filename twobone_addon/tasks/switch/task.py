@@ -3,60 +3,135 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
-from ...pipeline.clips import in_words
-from ...pipeline.task import Look, Outcome, Span, Task, with_range
+import numpy as np
+
+from ...core.array_types import Array
+from ...core.curves.frames import frame_grid
+from ...pipeline.actions.choosing import own_span
+from ...pipeline.clips import Results, in_words
+from ...pipeline.proof import PLACED, moved_bones, on_copies, refuse_movement
+from ...pipeline.report.reports import statement
+from ...pipeline.report.units import units_of
+from ...pipeline.story import Sample, StartOver, Story, Write, part_of
+from ...pipeline.task import Task, with_range
+from ...records import replace
+from ...said import Sentence
+from ...scene.actions import OwnAction
 from ...scene.blender_types import Object, Scene
-from ...scene.sampling.stepping import Steps, part_of
+from ...scene.keys.writing import Change
+from ...scene.lookup import find_armature
+from ...scene.rig.constraints import is_acting
+from ...scene.sampling.quantities import Samples
+from ...scene.visible.switches import set_value
 from ...settings.tasks import TABLES, SwitchSettings
-from .limb_switch import LimbSwitch, plan_switch
-from .switch_report import SwitchedLimbs, SwitchReport
+from ..convert.reports import SEEN_TO_MOVE
+from ..convert.task import Endings, playing_now
+from .limb_switch import LimbSwitch, SolvedPart, find_switch, solve_parts, switch_report
+from .reports import SwitchedLimbs, SwitchReport
+from .sides import switch_changes
 
 
 @dataclass(frozen=True, slots=True)
-class Switched:
-    """Reports of the switched limbs; none in a dry run."""
+class SolvedSwitch:
+    """One limb with everything that is written for it."""
 
-    limbs: Sequence[SwitchReport] = ()
+    limb: LimbSwitch
+    parts: Sequence[SolvedPart] = ()
+    changes: Sequence[Change] = ()
+    report: SwitchReport | None = None
 
 
-class Switch(Task[SwitchSettings, Sequence[LimbSwitch], Switched, None]):
+def switch_limbs(
+    scene: Scene, settings: SwitchSettings, active: Object | None, own: OwnAction | None
+) -> Story[list[SwitchReport]]:
     """Bake the limbs' motion onto the bones or controls of the other side, and let the limbs follow that.
 
-    Parts of a limb's range are written one after the other, see `limb_switch`, which also sets switches that are not keyed;
-    nothing is written until all parts have been tried.
+    All is solved and proved on copies of the actions, so that a limb that would be seen to move is refused before anything is
+    written; then all is written at once.
     """
-
-    NAME = "switch"
-    TABLE = TABLES["switch"]
-
-    def plan(self, scene: Scene, settings: SwitchSettings, active: Object | None, span: Span | None) -> Sequence[LimbSwitch]:
-        """Plan the limbs of all chains."""
-        how: dict[str, Any] = {"to": settings.to, "motion": settings.motion, "just_baked": settings.just_baked}
-        chains = [chain if span is None else with_range(chain, span) for chain in settings.chains]
-        return [plan_switch(scene, chain, active, **how) for chain in chains]
-
-    def solve(self, plan: Sequence[LimbSwitch], begun: Any, look: Look) -> Steps[Switched]:
-        """Solve all limbs without writing anything."""
-        for number, limb in enumerate(plan):
-            yield from part_of(limb.prepare(), number, len(plan))
-        return Switched()
-
-    def paths(self, plan: Sequence[LimbSwitch], solution: Switched) -> set[tuple[Object, str]]:
-        """Properties that switch the limbs."""
-        return {pair for limb in plan for pair in limb.properties}
-
-    def write(self, scene: Scene, plan: Sequence[LimbSwitch], solution: Switched, begun: Any) -> Switched:
-        """Switch all limbs."""
-        return Switched([limb.write() for limb in plan])
-
-    def report(self, outcome: Outcome[Sequence[LimbSwitch], Switched, None]) -> SwitchedLimbs:
-        """Report of all limbs in each action; joint movement was measured when each part was written."""
-        limbs = [replace(limb, action=done.action) for done in outcome.done for limb in done.solution.limbs]
-        passes = len(outcome.done) + len(outcome.refused)
-        return SwitchedLimbs(limbs, outcome.refused, [*in_words(outcome.refused, passes), *outcome.unused])
+    chains = [with_range(chain, own_span(own)) for chain in settings.chains]
+    for chain in chains:
+        find_armature(chain.armature, active)
+    yield StartOver(())
+    # To find the sides, the scene is played: that is no reading.
+    limbs = [find_switch(scene, chain, active, to=settings.to, motion=settings.motion) for chain in chains]
+    moving = [limb for limb in limbs if limb.solve is not None and limb.parts.switched and limb.seen is not None]
+    look = Sample([quantity for limb in moving if limb.seen for quantity in limb.seen.quantities()], _frames(moving), "PROBES")
+    owners = [owner for limb in moving for owner in (limb.armature, *(each.owner for each in limb.wanted))]
+    solved: list[SolvedSwitch] = []
+    before = (yield look) if moving else None
+    with on_copies(scene, owners) as trial:
+        for number, limb in enumerate(limbs):
+            parts = yield from part_of(solve_parts(limb, trial), number, len(limbs))
+            changes = [change for part in parts for change in part.changes]
+            if limb.solve is None and limb.wanted and limb.is_keyed:
+                changes = switch_changes(limb.settings, limb.wanted, limb.within)
+            solved.append(SolvedSwitch(limb, parts, changes, switch_report(limb, parts, changes)))
+        after = (yield look) if moving else None
+    if before is not None and after is not None:
+        solved = [_proved(scene, each, before, after) for each in solved]
+    reports = [limb.report for limb in solved if limb.report]
+    paths = [(setting.owner, setting.path) for each in solved for setting in each.limb.wanted]
+    changes = [change for each in solved for change in each.changes]
+    action = yield Write(changes, list, lambda: paths, lambda: _switch_over(solved))
+    return [replace(report, action=action) for report in reports]
 
 
-SWITCH = Switch()
+def _switch_over(solved: Sequence[SolvedSwitch]) -> None:
+    """Set what switches limbs without keys, and switch off the IK of those that were converted."""
+    for each in solved:
+        if not each.limb.is_keyed:
+            for setting in each.limb.wanted:
+                set_value(setting.owner, setting.path, setting.value)
+        converted = [part.converted for part in each.parts if part.converted is not None]
+        if converted:
+            Endings(each.limb.armature, [(playing_now(each.limb.armature), converted)], each.limb.settings.destination).finish()
+
+
+def _joined(results: Results) -> SwitchedLimbs:
+    """Report of all limbs in each action."""
+    limbs = [report for reports in results.done for report in reports]
+    refused = [] if results.is_dry else in_words(results.refused, len(results.done) + len(results.refused))
+    notes = [*(said for limb in limbs for said in limb.notes), *refused, *results.unused]
+    return SwitchedLimbs(kind=results.kind, chains=limbs, notes=notes, seconds=results.seconds, refused=list(results.refused))
+
+
+SWITCH = Task("switch", TABLES["switch"], switch_limbs, SwitchedLimbs, joined=_joined)
+
+
+def _frames(limbs: Sequence[LimbSwitch]) -> Array:
+    """Frames at which the limbs are compared: all whole ones of their parts, and those that get keys."""
+    found = [frame_grid(*part) for limb in limbs for part in limb.parts.switched]
+    found += [frame_grid(*part, limb.settings.step) for limb in limbs for part in limb.parts.switched]
+    return np.unique(np.concatenate(found)) if found else np.zeros(0)
+
+
+def _proved(scene: Scene, solved: SolvedSwitch, before: Samples, after: Samples) -> SolvedSwitch:
+    """The limb with how far it was seen to move; raises `ChainError` where it moves at a frame that gets keys."""
+    limb = solved.limb
+    if limb.solve is None or limb.seen is None or not limb.parts.switched or solved.report is None:
+        return solved
+    keyed = np.unique(np.concatenate([frame_grid(*part, limb.settings.step) for part in limb.parts.switched]))
+    inside = np.unique(np.concatenate([keyed, *(frame_grid(*part) for part in limb.parts.switched)]))
+    slack = limb.settings.tolerance if limb.settings.keys == "REDUCE" else 0.0
+    units = units_of(scene)
+    remedy = Sentence(
+        "Nothing was changed. Pose it by hand there, or bake the limb with Blender's Bake Action and Visual Keying."
+    )
+    bones = [limb.armature.pose.bones[name] for name in limb.controls]
+    acting = [(bone.name, each.name) for bone in bones for each in bone.constraints if is_acting(each) and each.type != "IK"]
+    if acting:
+        values = {"bone": acting[0][0], "constraint": acting[0][1]}
+        remedy = Sentence('Nothing was changed. Mute constraint "{constraint}" of bone "{bone}" first.', values)
+    if any((part.moved or 0.0) > PLACED * limb.seen.length for part in solved.parts):
+        remedy = Sentence("Nothing was changed: the rig's own IK cannot make this pose any nearer.")
+    refuse_movement(moved_bones(limb.seen, before.on(keyed), after.on(keyed), slack=slack), units, remedy)
+    moved = moved_bones(limb.seen, before.on(inside), after.on(inside))
+    farthest = max((each.distance for each in moved), default=0.0)
+    text = units.text(max(farthest, units.seen(limb.seen.length)))
+    is_seen = farthest > SEEN_TO_MOVE * limb.seen.length
+    remark = statement("SEEN_TO_MOVE" if is_seen else "UNMOVED", {"distance": text})
+    remarks = [remark, *solved.report.remarks] if is_seen else [*solved.report.remarks, remark]
+    return replace(solved, report=replace(solved.report, max_moved=farthest, remarks=remarks))

@@ -6,7 +6,7 @@ import pytest
 
 from tests.tasks.checks.checking import RIG
 from tests.tasks.checks.targets import curves_of
-from tests.tasks.scenes import BoneShape, add_empty, bake, build_armature, set_range
+from tests.tasks.scenes import BoneShape, add_empty, bake, build_armature, key_channel, set_range
 
 PERIOD = 32
 LEG = (
@@ -129,3 +129,21 @@ def test_a_target_gets_a_loop_from_a_chain_that_has_one(rig):
         after = (first.handle_right.y - first.co.y) / (first.handle_right.x - first.co.x)
         before = (last.co.y - last.handle_left.y) / (last.co.x - last.handle_left.x)
         assert after == pytest.approx(before, abs=1e-6)
+
+
+@pytest.mark.parametrize("keys", ["TARGET_KEYS", "CHAIN_KEYS"])
+@pytest.mark.parametrize("within", [(1, 25), (-3, 25), (1, 30), (-3.5, 29.5)], ids=str)
+def test_a_loop_over_keys_inside_the_range_goes_on_from_the_last_to_the_first(rig, keys, within):
+    target = add_empty()
+    for step in range(9):
+        turn = 2 * np.pi * step / 8
+        key_channel(target, "location", {1 + 3 * step: (0, 0.3 * np.cos(turn), 0.3 + 0.12 * np.sin(turn))})
+    for bone in rig.pose.bones:
+        key_channel(bone, "rotation_quaternion", {1 + 3 * step: (1, 0.01 * step, 0, 0) for step in range(9)})
+    call = {"target": "Target", "plane": "YZ", "bend": "POSITIVE", "keys": keys, "interpolation": "BEZIER"}
+    custom = {"frame_range": "CUSTOM", "frame_start": within[0], "frame_end": within[1]}
+    bake(RIG, **call, **custom, loop="ON")
+    assert breaks(rig) <= SLOPE
+    assert [key.co.x for key in curves_of(rig)[0].keyframe_points] == [1 + 3 * step for step in range(9)]
+    bake(RIG, **call, **custom, loop="OFF")
+    assert breaks(rig) > SLOPE

@@ -150,7 +150,7 @@ def test_a_script_that_names_no_plane_leaves_alone_what_is_right(twisted_leg):
 
 @pytest.mark.parametrize(
     "named",
-    [{"plane": "YZ"}, {"bend": "POSITIVE"}, {"plane_space": "WORLD"}, {"depth": "FLATTEN"}],
+    [{"plane": "YZ"}, {"plane_space": "WORLD"}, {"depth": "FLATTEN"}],
     ids=lambda named: next(iter(named)),
 )
 def test_what_a_script_names_of_a_letter_plane_means_one(twisted_leg, named):

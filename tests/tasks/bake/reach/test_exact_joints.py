@@ -13,7 +13,7 @@ import pytest
 
 from tests.tasks.checks.measuring import LETTER_AXES, PROMISE, Evaluated, evaluate
 from tests.tasks.rigs.random_rig import FRAMES, build_random_rig, build_random_target
-from tests.tasks.scenes import add_empty
+from tests.tasks.scenes import add_empty, sentence_of
 
 BATCHES = 10
 CASES = int(os.environ.get("TWOBONE_RANDOM_RIGS", "60"))
@@ -106,7 +106,8 @@ def check_case(name):
     whole = {"frame_range": "CUSTOM", "frame_start": float(FRAMES[0]), "frame_end": float(FRAMES[1])}
     try:
         bpy.ops.twobone.bake(**named, **whole, **settings)
-    except RuntimeError:
+    except RuntimeError as error:
+        sentence_of(error)
         return 0
     letters = settings["plane"] if settings["plane"] in LETTER_AXES else "XY"
     baked = evaluate(rig, limb, frames, target=target, plane=letters, plane_space=settings["plane_space"])

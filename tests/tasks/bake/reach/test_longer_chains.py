@@ -8,7 +8,7 @@ import pytest
 
 from tests.tasks.rigs.tail import LAST, LENGTH, TAIL, circle
 from tests.tasks.scenes import BoneShape, Limb, add_empty, bake, build_armature, key_channel, key_places, refusal, set_range
-from twobone_addon.pipeline.plan.completing import stored_settings
+from twobone_addon.pipeline.plan.stored import stored_settings
 from twobone_addon.pipeline.pose.pictures import chain_picture, path_picture
 from twobone_addon.pipeline.pose.present import present_plan
 

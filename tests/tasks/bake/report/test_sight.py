@@ -119,8 +119,8 @@ def test_ik_on_the_chain_itself_is_switched_off(empty_file):
     ik.target, ik.chain_count = add_empty("Elsewhere"), 2
     bpy.context.view_layer.update()
     limb = Limb("Rig")
-    report = bake(limb, target="Target", plane="YZ")
-    assert kinds(report)[-1] == "OVERRIDDEN"
+    with pytest.raises(RuntimeError, match=r'IK \("IK"\) poses bone "upper".* Use Switch All Limbs to FK'):
+        bake(limb, target="Target", plane="YZ")
     assert bpy.ops.twobone.switch(**limb.names(), to="FK") == {"FINISHED"}
     assert kinds(bake(limb, target="Target", plane="YZ"))[0] == "ALL_ON_TARGET"
 

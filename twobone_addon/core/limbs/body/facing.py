@@ -7,15 +7,16 @@ elbows bend backwards, and the head is in front.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
+from ....records import replace
 from ...array_types import Array
 from ..tree.candidates import Pair
 from ..tree.joints import JointTree
 from ..tree.links import Judge, Links, best_links
-from .judging import Judged, Kind
+from .judging import Judged, LimbKind
 from .shapes import Shape, middle_links, with_links
 
 CLEAR = 0.03
@@ -39,7 +40,7 @@ def facing(tree: JointTree, limbs: Sequence[Judged], down: Array) -> Facing:
     if length == 0.0:
         return Facing(down, np.zeros(3), np.zeros(3))
     along = along / length
-    legs = [limb.shape for limb in limbs if limb.kind is Kind.LEG]
+    legs = [limb.shape for limb in limbs if limb.kind is LimbKind.LEG]
     scale = max((leg.length for leg in legs), default=1.0)
     for cue in _forward_cues(tree, limbs, legs, down):
         if abs(cue @ along) >= CLEAR * scale:
@@ -71,10 +72,14 @@ def _forward_cues(tree: JointTree, limbs: Sequence[Judged], legs: Sequence[Shape
     yield np.mean([leg.end - _midpoint(tree, leg, leg.links.tip) for leg in legs if leg.links.tip >= 0] or [np.zeros(3)], axis=0)
     if len(legs) == 1:
         yield _bend_direction(tree, legs[0])
-    yield -np.mean([_bend_direction(tree, limb.shape) for limb in limbs if limb.kind is Kind.ARM] or [np.zeros(3)], axis=0)
+    yield -np.mean([_bend_direction(tree, limb.shape) for limb in limbs if limb.kind is LimbKind.ARM] or [np.zeros(3)], axis=0)
     if legs:
-        yield np.mean([_end_vector(tree, leg) for leg in legs], axis=0)
-        yield _head_vector(tree, legs, down)
+        # The last bone, head to tail, is a weak cue, because importers make tails up.
+        ends = [joint for leg in legs for joint in (leg.way[-1], leg.pair.match.partners[leg.way[-1]])]
+        yield np.mean(tree.ends[ends] - tree.places[ends], axis=0)
+        if legs[0].pair.attached >= 0:  # The highest joint on the body's middle is the head.
+            middle = tree.places[tree.below(legs[0].pair.attached)]
+            yield middle[int((middle @ -down).argmax())] - legs[0].root
     yield np.array([0.0, -1.0, 0.0]) if abs(down[2]) > abs(down[1]) else np.array([0.0, 0.0, 1.0])
 
 
@@ -87,22 +92,6 @@ def _bend_direction(tree: JointTree, shape: Shape) -> Array:
     root, mid, tip = middle_links(tree, shape, shape.links)
     share = shape.links.lengths[0] / shape.length
     return mid - (root + share * (tip - root))
-
-
-def _end_vector(tree: JointTree, shape: Shape) -> Array:
-    """Vector `(3,)` of the last bone, head to tail; a weak cue, because importers make tails up."""
-    last = shape.way[-1]
-    other = shape.pair.match.partners[last]
-    return (tree.ends[last] - tree.places[last] + tree.ends[other] - tree.places[other]) / 2.0
-
-
-def _head_vector(tree: JointTree, legs: Sequence[Shape], down: Array) -> Array:
-    """Vector `(3,)` from the hips to the highest joint on the body's middle: the head."""
-    attached = legs[0].pair.attached
-    if attached < 0:
-        return np.zeros(3)
-    middle = tree.places[tree.below(attached)]
-    return middle[int((middle @ -down).argmax())] - legs[0].root
 
 
 # Order of limbs within their kind, and the links of front legs, which bend the other way round.
@@ -118,7 +107,7 @@ STRAIGHT = 0.06
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LimbIndex:
     """Index of a limb among the limbs of its kind on its side, counted from the front."""
 
     number: int
@@ -127,14 +116,14 @@ class Place:
 
 def placed(
     tree: JointTree, limbs: Sequence[Judged], seen: Facing, judge_for: Callable[[Pair], Judge]
-) -> list[tuple[Judged, Place]]:
+) -> list[tuple[Judged, LimbIndex]]:
     """The limbs with their places, legs first, front to back; the links of four-legged animals are chosen by their place."""
     result = []
-    for kind in Kind:
+    for kind in LimbKind:
         group = sorted((limb for limb in limbs if limb.kind is kind), key=lambda limb: -float(limb.shape.root @ seen.forward))
-        if kind is Kind.LEG and len(group) == FOUR_LEGS and seen.forward.any():
+        if kind is LimbKind.LEG and len(group) == FOUR_LEGS and seen.forward.any():
             group = [_with_bend(tree, group[0], -seen.forward, judge_for), _with_bend(tree, group[1], seen.forward, judge_for)]
-        result += [(limb, Place(number, len(group))) for number, limb in enumerate(group)]
+        result += [(limb, LimbIndex(number, len(group))) for number, limb in enumerate(group)]
     return result
 
 

@@ -7,9 +7,10 @@ ends higher is a pair of arms.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from itertools import combinations
 
 import numpy as np
 
@@ -17,10 +18,97 @@ from ...array_types import Array
 from ..tree.candidates import Pair
 from ..tree.joints import JointTree
 from .shapes import Candidate, Reason, Shape, middle_links
-from .standing import Stance, stances
+
+OUTERMOST = 0.15
+"""Greatest height of a leg's end above the lowest joint, relative to its reach down: heels and lifted feet."""
+
+LEAST_FALL = 0.35
+"""Least reach down of a leg, relative to its length; arms in a T-pose reach less."""
+
+LEAST_GROUND_COSINE = 0.8
+"""Least cosine between down and two pairs that define the ground; the legs of more pairs may be flatter, as a spider's."""
+
+MANY_PAIRS = 3
+"""Number of pairs whose ends lie in one plane not by chance."""
+
+MOST_GROUND_PAIRS = 16
+"""Number of longest pairs that may define the ground; it bounds the time for crowds of hair and cloth."""
+
+LEAST_FALL_OF_MANY = 0.15
+"""Least reach down of a leg, relative to its length, where `MANY_PAIRS` pairs end on the ground."""
+
+HINT_COSINE = 0.5
+"""Least cosine to the hint at which a down direction agrees with it."""
+
+HINT_WEIGHT = 0.3
+"""Share added to a stance's likelihood where its down agrees with the hint, and taken off where it is opposite."""
 
 
-class Kind(Enum):
+@dataclass(frozen=True, slots=True)
+class BodyStance:
+    """A down direction and the pairs of branches on the ground."""
+
+    down: Array
+    """Unit vector `(3,)`."""
+    feet: tuple[Candidate, ...]
+    """Pairs that end on the ground, the longest first."""
+    likely: float
+    """Sum of their reaches down, by which stances are ranked."""
+
+
+def stances(tree: JointTree, candidates: Sequence[Candidate], able: Sequence[Candidate], down_hint: Array) -> list[BodyStance]:
+    """The possible stances of a body, the likeliest first; `able` are the candidates that may be legs."""
+    joints = {joint for each in candidates for both in each.pair.match.partners.items() for joint in both}
+    places = tree.places[sorted(joints)]
+    found = [_stance(places, able, each.legs.reach, [each]) for each in able]
+    for down, needed in _grounds(able):
+        found.append(_stance(places, able, down, needed))
+    hinted = [(stance.likely * _hint_factor(stance.down, down_hint), stance) for stance in found if stance is not None]
+    return [stance for _, stance in sorted(hinted, key=lambda entry: -entry[0])]
+
+
+def _stance(places: Array, able: Sequence[Candidate], down: Array, needed: Sequence[Candidate]) -> BodyStance | None:
+    """The stance with this down direction; `None` where a `needed` pair does not end on the ground."""
+    length = float(np.linalg.norm(down))
+    if length == 0.0:
+        return None
+    down = down / length
+    lowest = float((places @ down).max())
+    fallen = [(float(each.legs.reach @ down), each) for each in able]
+    feet = [(fall, each) for fall, each in fallen if fall > 0.0 and (each.legs.ends @ down).max() >= lowest - OUTERMOST * fall]
+    least = LEAST_FALL_OF_MANY if len(feet) >= MANY_PAIRS else LEAST_FALL
+    feet = [(fall, each) for fall, each in feet if fall >= least * each.legs.length]
+    standing = [each for _, each in feet]
+    if any(each not in standing for each in needed):
+        return None
+    if len(needed) > 1 and len(feet) < MANY_PAIRS and any(_slope(each, down) < LEAST_GROUND_COSINE for each in needed):
+        return None
+    ordered = [each for _, each in sorted(feet, key=lambda entry: -entry[0])]
+    return BodyStance(down, tuple(ordered), sum(fall for fall, _ in feet))
+
+
+def _slope(each: Candidate, down: Array) -> float:
+    return float(each.legs.reach @ down) / float(np.linalg.norm(each.legs.reach))
+
+
+def _grounds(able: Sequence[Candidate]) -> Iterator[tuple[Array, list[Candidate]]]:
+    """Down directions from planes through the ends of two pairs, each with these pairs."""
+    longest = sorted(able, key=lambda each: -each.legs.length)[:MOST_GROUND_PAIRS]
+    for first, second in combinations([each for each in able if each in longest], 2):
+        across, along = first.legs.ends[0] - first.legs.ends[1], first.legs.end - second.legs.end
+        normal = np.cross(across, along)
+        for down in (normal, -normal):
+            yield down, [first, second]
+
+
+def _hint_factor(down: Array, down_hint: Array) -> float:
+    """Likelihood factor that favours down directions that agree with the hint."""
+    length = float(np.linalg.norm(down_hint))
+    cosine = float(down @ down_hint) / length if length > 0.0 else 0.0
+    return 1.0 + HINT_WEIGHT * (float(cosine > HINT_COSINE) - float(cosine < -HINT_COSINE))
+
+
+class LimbKind(Enum):
     """Kind of a limb."""
 
     LEG = "LEG"
@@ -31,7 +119,7 @@ class Kind(Enum):
 class Judged:
     """A classified pair of limbs."""
 
-    kind: Kind
+    kind: LimbKind
     shape: Shape
 
 
@@ -94,7 +182,10 @@ def judged(tree: JointTree, candidates: Sequence[Candidate], down_hint: Array) -
     longest = max((candidate.arms.length for candidate in candidates if candidate.reason is None), default=0.0)
     able: list[Candidate] = []
     left_out: list[tuple[Pair, Reason]] = []
-    crowded = _crowded(candidates)
+    lengths: dict[int, list[float]] = {}
+    for each in candidates:
+        lengths.setdefault(each.pair.attached, []).append(each.arms.length)
+    crowded = {joint: max(found) for joint, found in lengths.items() if len(found) > CROWD_SIZE}
     for candidate in candidates:
         reason = candidate.reason or (Reason.SMALL if candidate.arms.length < LEAST * longest else None)
         if candidate.arms.length < LEAST_IN_CROWD * crowded.get(candidate.pair.attached, 0.0):
@@ -111,17 +202,9 @@ def judged(tree: JointTree, candidates: Sequence[Candidate], down_hint: Array) -
     return Verdict((), (*left_out, *((candidate.pair, lone) for candidate in able)), np.zeros(3))
 
 
-def _crowded(candidates: Sequence[Candidate]) -> dict[int, float]:
-    """Joints with more than `CROWD_SIZE` pairs, each with the limb length of its longest pair."""
-    lengths: dict[int, list[float]] = {}
-    for each in candidates:
-        lengths.setdefault(each.pair.attached, []).append(each.arms.length)
-    return {joint: max(found) for joint, found in lengths.items() if len(found) > CROWD_SIZE}
-
-
 def _judge_stance(
     tree: JointTree,
-    stance: Stance,
+    stance: BodyStance,
     others: Sequence[Candidate],
     misshapen: Sequence[tuple[Pair, Reason]],
     crowded: Mapping[int, float],
@@ -146,17 +229,18 @@ def _judge_stance(
             left_out.append((candidate.pair, Reason.AROUND))
     left_out += [(shape.pair, Reason.HIGH) for shape in high if shape.pair.attached in crowded]
     high = [shape for shape in high if shape.pair.attached not in crowded]
-    arms = _arms(legs, high, down, _foot_direction(tree, legs, down), left_out)
+    feet_point = np.sum([leg.end - middle_links(tree, leg, leg.links)[2] for leg in legs], axis=0)
+    arms = _arms(legs, high, down, feet_point - (feet_point @ down) * down, left_out)
     if len(legs) == 1 and first.hand and _ankle_angle(tree, first) < LEAST_FOOT_ANGLE:
-        return Verdict((Judged(Kind.ARM, feet[0].arms),), (*left_out, *((arm.pair, Reason.HIGH) for arm in arms)), down)
+        return Verdict((Judged(LimbKind.ARM, feet[0].arms),), (*left_out, *((arm.pair, Reason.HIGH) for arm in arms)), down)
     if _is_doubtful(legs, arms, fall) or (len(legs) == 1 and not arms and _ankle_angle(tree, first) < LEAST_FOOT_ANGLE):
         return None
-    limbs = [*(Judged(Kind.LEG, leg) for leg in legs)]
-    limbs += [Judged(Kind.LEG if any(_same_build(arm, leg) for leg in legs) else Kind.ARM, arm) for arm in arms]
+    limbs = [*(Judged(LimbKind.LEG, leg) for leg in legs)]
+    limbs += [Judged(LimbKind.LEG if any(_same_build(arm, leg) for leg in legs) else LimbKind.ARM, arm) for arm in arms]
     return Verdict(tuple(limbs), tuple(left_out), down)
 
 
-def _touching_arms(stance: Stance) -> list[Candidate]:
+def _touching_arms(stance: BodyStance) -> list[Candidate]:
     """Pairs that touch the ground with fingers and begin high above the legs: a gorilla's arms, not paws."""
     bare = [each.legs for each in stance.feet if not each.legs.hand]
     if not bare:
@@ -179,14 +263,6 @@ def _ankle_angle(tree: JointTree, leg: Shape) -> float:
     end = leg.end if joint != leg.links.tip else (tree.ends[joint] + tree.ends[other]) / 2.0
     lower, foot = tip - mid, end - tip
     return float(np.arctan2(np.linalg.norm(np.cross(lower, foot)), lower @ foot))
-
-
-def _foot_direction(tree: JointTree, legs: Sequence[Shape], down: Array) -> Array:
-    """Horizontal direction `(3,)` in which the feet point."""
-    total = np.zeros(3)
-    for leg in legs:
-        total += leg.end - middle_links(tree, leg, leg.links)[2]
-    return total - (total @ down) * down
 
 
 def _is_doubtful(legs: Sequence[Shape], arms: Sequence[Shape], reach: float) -> bool:
@@ -246,18 +322,14 @@ def bodies(tree: JointTree, candidates: Sequence[Candidate], down_hint: Array) -
 
 
 def _split(tree: JointTree, joints: Sequence[int], candidates: list[Candidate], down_hint: Array) -> list[list[Candidate]]:
-    parts = {joint: _candidates_below(tree, joint, candidates) for joint in joints}
+    below = {joint: set(tree.below(joint)) for joint in joints}
+    parts = {joint: [each for each in candidates if each.pair.attached in below[joint]] for joint in joints}
     whole = {joint: part for joint, part in parts.items() if _is_whole(tree, part, down_hint)}
     rest = [candidate for candidate in candidates if not any(candidate in part for part in whole.values())]
     if not whole or (len(whole) == 1 and rest):
         return [candidates]
     split = [body for joint, part in whole.items() for body in _split(tree, tree.children[joint], part, down_hint)]
     return [*split, rest] if rest else split
-
-
-def _candidates_below(tree: JointTree, joint: int, candidates: Sequence[Candidate]) -> list[Candidate]:
-    below = set(tree.below(joint))
-    return [each for each in candidates if each.pair.attached in below]
 
 
 def _is_whole(tree: JointTree, candidates: Sequence[Candidate], down_hint: Array) -> bool:

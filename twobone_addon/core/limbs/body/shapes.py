@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
 from itertools import pairwise
 
 import numpy as np
 
+from ....records import replace
 from ...array_types import Array
 from ..tree.candidates import Pair
 from ..tree.joints import JointTree

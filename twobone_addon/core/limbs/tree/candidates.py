@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 
-from ...array_types import Array
+from ...array_types import Array, Indices
 from .joints import JointTree
 from .links import FEWEST
 
@@ -47,6 +46,19 @@ class Match:
     """Shared length as a fraction (0 to 1) of the longer branch."""
 
 
+@dataclass(frozen=True, slots=True)
+class AlikePairs:
+    """Pairs of sibling joints whose branches are alike."""
+
+    first: Indices
+    """`(n,)`"""
+    second: Indices
+    lengths: Array
+    """`(n,)` length shared by both branches."""
+    shared: Array
+    """`(n,)` shared length as a fraction of the longer branch."""
+
+
 class Matching:
     """Compares branches of one tree; caches every comparison."""
 
@@ -56,6 +68,8 @@ class Matching:
         self._compared: dict[tuple[int, int], tuple[float, dict[int, int]]] = {}
         self._matches: dict[tuple[int, int], Match] = {}
         self._totals: dict[int, float] = {}
+        self._edges = np.array(tree.edges)
+        self._is_last = np.array([not children for children in tree.children], dtype=bool)
 
     def total(self, joint: int) -> float:
         """Total length of a branch, including the edge from its parent joint."""
@@ -72,20 +86,42 @@ class Matching:
             self._matches[first, second] = Match(first, second, partners, common, shared)
         return self._matches[first, second]
 
-    def _sort_key(self, option: tuple[float, dict[int, int], int, int]) -> float:
-        """Sort key, best least: the difference of the first edges minus the shared length."""
-        length, _, first, second = option
-        return abs(self._tree.edges[first] - self._tree.edges[second]) - length
+    def alike(self, joints: Sequence[int]) -> AlikePairs:
+        """All pairs of sibling joints whose branches have enough in common, in order.
 
-    def _has_similar_edge(self, first: int, second: int) -> bool:
-        one, other = self._tree.edges[first], self._tree.edges[second]
-        return abs(one - other) <= max(ALIKE * max(one, other), IGNORED_LENGTH * self._tree.size)
+        A rig may have hundreds of bones without parent or children, so these are compared as arrays.
+        """
+        first, second = (np.array(joints, dtype=int)[numbers] for numbers in np.triu_indices(len(joints), 1))
+        one, other = self._edges[first], self._edges[second]
+        longer = np.maximum(one, other)
+        similar = np.abs(one - other) <= np.maximum(ALIKE * longer, IGNORED_LENGTH * self._tree.size)
+        lengths = np.where(similar, one, 0.0)
+        shared = np.divide(lengths, longer, out=similar.astype(float), where=longer > 0.0)
+        for number in np.flatnonzero(similar & ~(self._is_last[first] & self._is_last[second])):
+            match = self.compared(int(first[number]), int(second[number]))
+            lengths[number], shared[number] = match.length, match.shared
+        kept = similar & (shared >= LEAST_SHARED)
+        return AlikePairs(first[kept], second[kept], lengths[kept], shared[kept])
+
+    def opposites(self, pairs: AlikePairs) -> Opposites:
+        """Positions of the matching joints of pairs of branches."""
+        counts, partners = np.ones(len(pairs.first), dtype=int), dict[int, dict[int, int]]()
+        for number in np.flatnonzero(~(self._is_last[pairs.first] & self._is_last[pairs.second])).tolist():
+            partners[number] = self.compared(int(pairs.first[number]), int(pairs.second[number])).partners
+            counts[number] = len(partners[number])
+        starts, joints = np.cumsum(counts) - counts, [np.repeat(side, counts) for side in (pairs.first, pairs.second)]
+        for number, matched in partners.items():
+            rows = slice(starts[number], starts[number] + counts[number])
+            joints[0][rows], joints[1][rows] = list(matched), list(matched.values())
+        return Opposites(counts, *(self._tree.places[side] for side in joints))
 
     def _compare(self, first: int, second: int, depth: int = 0) -> tuple[float, dict[int, int]]:
         """Shared length of two branches and their matching joints."""
         if (first, second) in self._compared:
             return self._compared[first, second]
-        if depth > DEEPEST or not self._has_similar_edge(first, second):
+        edges = self._tree.edges
+        longest = max(edges[first], edges[second])
+        if depth > DEEPEST or abs(edges[first] - edges[second]) > max(ALIKE * longest, IGNORED_LENGTH * self._tree.size):
             return 0.0, {}
         total, partners = self._tree.edges[first], {first: second}
         options = [
@@ -94,7 +130,8 @@ class Matching:
             for second_child in self._tree.children[second]
         ]
         taken: set[int] = set()
-        for length, below, first_child, second_child in sorted(options, key=self._sort_key):
+        options.sort(key=lambda option: abs(edges[option[2]] - edges[option[3]]) - option[0])
+        for length, below, first_child, second_child in options:
             if below and not {first_child, second_child} & taken:
                 taken |= {first_child, second_child}
                 total += length
@@ -105,27 +142,30 @@ class Matching:
 
 def matches_below(tree: JointTree, matching: Matching, joints: Sequence[int], mirror: Mirror | None) -> list[Match]:
     """Pair the branches of sibling joints, best matches first."""
-    options = [match for pair in combinations(joints, 2) if (match := matching.compared(*pair)).shared >= LEAST_SHARED]
-    worth = np.array([match.shared for match in options])
-    if mirror is not None and options:
-        worth -= mirror.distances(Opposites(tree, options)) / tree.size
+    pairs = matching.alike(joints)
+    worth = pairs.shared
+    if mirror is not None and len(worth):
+        worth = worth - mirror.distances(matching.opposites(pairs)) / tree.size
     found: list[Match] = []
     taken: set[int] = set()
-    for match in (options[number] for number in np.argsort(-worth, kind="stable")):
-        if not {match.first, match.second} & taken:
-            taken |= {match.first, match.second}
-            found.append(match)
+    for number in np.argsort(-worth, kind="stable").tolist():
+        first, second = int(pairs.first[number]), int(pairs.second[number])
+        if not {first, second} & taken:
+            taken |= {first, second}
+            found.append(matching.compared(first, second))
+            if len(taken) >= len(joints) - 1:
+                break
     return found
 
 
+@dataclass(frozen=True, slots=True)
 class Opposites:
     """Positions of the matching joints of several matches, concatenated."""
 
-    def __init__(self, tree: JointTree, matches: Sequence[Match]) -> None:
-        """Collect the positions of the matching joints; no match may be empty."""
-        self.counts = np.array([len(match.partners) for match in matches])
-        self.first = tree.places[[joint for match in matches for joint in match.partners]]
-        self.second = tree.places[[joint for match in matches for joint in match.partners.values()]]
+    counts: Indices
+    """`(n,)` matching joints of each match; none may be empty."""
+    first: Array
+    second: Array
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,8 +192,9 @@ def mirror_of(tree: JointTree, matches: Sequence[Match]) -> Mirror | None:
     if not matches:
         return None
     best, most = None, 0
-    matches = sorted(matches, key=lambda match: -match.length)[:MIRROR_VOTERS]
-    opposites = Opposites(tree, matches)
+    counts = np.array([len(match.partners) for match in matches])
+    sides = ([joint for match in matches for joint in side(match.partners)] for side in (dict.keys, dict.values))
+    opposites = Opposites(counts, *(tree.places[side] for side in sides))
     for first, second in zip(
         *(np.split(side, np.cumsum(opposites.counts)[:-1]) for side in (opposites.first, opposites.second)), strict=True
     ):
@@ -204,13 +245,16 @@ class Anatomy:
             waiting += [(tree.children[joint], joint) for joint in self._explore(*waiting.pop(0))]
 
     def _alike_siblings(self) -> list[Match]:
-        found = []
-        for siblings in ([joint for joint, parent in enumerate(self.tree.parents) if parent < 0], *self.tree.children):
-            for first, second in combinations(siblings, 2):
-                match = self.matching.compared(first, second)
-                if match.shared >= LEAST_SHARED:
-                    found.append(match)
-        return found
+        """The longest matches among siblings, which vote on the mirror plane."""
+        roots = [joint for joint, parent in enumerate(self.tree.parents) if parent < 0]
+        pairs = [self.matching.alike(siblings) for siblings in (roots, *self.tree.children) if len(siblings) > 1]
+        if not pairs:
+            return []
+        first, second, lengths = (
+            np.concatenate([getattr(each, name) for each in pairs]) for name in ("first", "second", "lengths")
+        )
+        longest = np.argsort(-lengths, kind="stable")[:MIRROR_VOTERS]
+        return [self.matching.compared(int(first[number]), int(second[number])) for number in longest]
 
     def _explore(self, siblings: Sequence[int], attached: int) -> list[int]:
         """Record the pairs among siblings; return the other joints, which are in the body's middle."""

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import combinations
-from math import dist
+from functools import cache, partial
+from itertools import pairwise
+from math import dist, hypot
 
 import numpy as np
 
@@ -78,10 +79,11 @@ def best_links(tree: JointTree, joints: set[int], first: int, judge: Judge) -> L
     `judge` only lowers scores, so the search stops where the remaining choices cannot be better.
     """
     best: tuple[float, int, Links] | None = None
-    for bound, links in sorted(_choices(tree, joints, first), key=lambda entry: -entry[0]):
+    passed_on = cache(partial(_passed_on, tree))  # The same link belongs to many choices.
+    for bound, links in _choices(tree, joints, first):
         if best is not None and bound < best[0]:
             break
-        score = _score(tree, first, links) * judge(links)
+        score = _score(tree, first, links, passed_on) * judge(links)
         if best is None or (score, -links.tip) > best[:2]:
             best = score, -links.tip, links
     return best[2] if best is not None and best[0] > 0.0 else None
@@ -112,47 +114,86 @@ def way_on(tree: JointTree, joint: int) -> list[int]:
     return way
 
 
+EVEN_CUTS, LATER_ROOTS = (np.array([factor**power for power in range(MOST_JOINTS)]) for factor in (EVEN_CUT, LATER_ROOT))
+"""Powers of the factors."""
+
+
 def _choices(tree: JointTree, joints: set[int], first: int) -> Iterator[tuple[float, Links]]:
-    """All choices of links in a branch, each with an upper bound of its score."""
-    for tip in sorted(joints):
-        way = tree.way_up(tip)
-        way = way[: way.index(first) + 1][::-1]
-        if len(way) > MOST_JOINTS:
-            continue
-        for before, after in combinations(range(len(way) - 1), 2):
-            root, mid = way[before], way[after]
-            lengths = _length(tree, root, mid), _length(tree, mid, tip)
-            if min(lengths) > 0.0:
-                passed = len(way) - 3 - before
-                yield min(lengths) * EVEN_CUT**passed * LATER_ROOT**before, Links(root, mid, tip, lengths)
+    """All choices of links in a branch, each with an upper bound of its score; the greatest bound first.
+
+    A strand of twenty joints has a thousand, of which few are looked at: so their bounds are computed as arrays.
+    """
+    ways = [way for tip in sorted(joints) if (way := _way_down(tree, first, tip))]
+    spans: dict[int, Array] = {first: np.zeros((1, 1))}  # The same link belongs to many choices.
+    rows: list[Array] = [np.empty((0, 6))]
+    for way in ways:
+        for above, joint in pairwise(way):
+            if joint not in spans:
+                count = len(spans[above])
+                spans[joint] = np.zeros((count + 1, count + 1))
+                spans[joint][:count, :count] = spans[above]
+                spans[joint][:count, count] = [_length(tree, each, joint) for each in way[:count]]
+        last, span, numbers = len(way) - 1, spans[way[-1]], np.array(way)
+        before, after = np.triu_indices(last, 1)
+        lengths = span[before, after], span[after, last]
+        bounds = np.minimum(*lengths) * EVEN_CUTS[last - 2 - before] * LATER_ROOTS[before]
+        rows.append(np.column_stack([bounds, numbers[before], numbers[after], np.full(len(before), way[-1]), *lengths]))
     for mid in sorted(joints - {first}):
         root = tree.parents[mid]
-        lengths = _length(tree, root, mid), float(np.linalg.norm(tree.ends[mid] - tree.places[mid]))
-        if not tree.children[mid] and min(lengths) > 0.0:
-            yield TAIL_FACTOR * min(lengths), Links(root, mid, -1, lengths)
+        tail = _length(tree, root, mid), float(np.linalg.norm(tree.ends[mid] - tree.places[mid]))
+        if not tree.children[mid]:
+            rows.append(np.array([[TAIL_FACTOR * min(tail), root, mid, -1, *tail]]))
+    choices = np.concatenate(rows)
+    choices = choices[choices[:, 0] > 0.0]
+    for number in np.argsort(-choices[:, 0], kind="stable"):
+        bound, root, mid, tip, upper, lower = choices[number].tolist()
+        yield bound, Links(int(root), int(mid), int(tip), (upper, lower))
 
 
-def _score(tree: JointTree, first: int, links: Links) -> float:
+def _way_down(tree: JointTree, first: int, joint: int) -> list[int]:
+    """The joints from the first one of a branch down to one of its joints; empty where there are more than `MOST_JOINTS`."""
+    way = [joint]
+    while way[-1] != first and len(way) <= MOST_JOINTS:
+        way.append(tree.parents[way[-1]])
+    return way[::-1] if len(way) <= MOST_JOINTS else []
+
+
+@dataclass(frozen=True, slots=True)
+class _Passed:
+    """The joints that a link passes over."""
+
+    count: int
+    even: bool
+    """Whether they cut the link into equal pieces."""
+
+
+def _passed_on(tree: JointTree, start: int, end: int) -> _Passed | None:
+    """The joints between two of a branch; `None` where one of them is off the link, or a hand or foot begins there."""
+    between = [tree.parents[end]]
+    while between[-1] != start:
+        between.append(tree.parents[between[-1]])
+    between.pop()
+    near = ON_LINK * _length(tree, start, end)
+    if any(off_line(tree.places[joint], tree.places[start], tree.places[end]) > near for joint in between):
+        return None
+    if any(len(tree.children[joint]) >= FORK_BRANCHES for joint in between):
+        return None
+    pieces = [tree.edges[joint] for joint in (end, *between)]
+    return _Passed(len(between), bool(between) and min(pieces) >= EVEN_PIECES * max(pieces))
+
+
+def _score(tree: JointTree, first: int, links: Links, passed_on: Callable[[int, int], _Passed | None]) -> float:
     if links.tip >= 0 and _is_beside_link(tree, links.tip):
         return 0.0
+    pairs = ((links.root, links.mid), (links.mid, links.tip))
+    cuts = [cut for start, end in pairs if end >= 0 and (cut := passed_on(start, end)) is not None]
+    if len(cuts) < len(pairs) - (links.tip < 0):
+        return 0.0
     before = tree.way_up(links.root).index(first)
-    passed, cut_evenly = 0, []
-    for start, end in ((links.root, links.mid), (links.mid, links.tip)):
-        if end < 0:
-            continue
-        between = tree.way_up(end)
-        between = between[1 : between.index(start)]
-        near = ON_LINK * _length(tree, start, end)
-        if any(off_line(tree.places[joint], tree.places[start], tree.places[end]) > near for joint in between):
-            return 0.0
-        if any(len(tree.children[joint]) >= FORK_BRANCHES for joint in between):
-            return 0.0
-        passed += len(between)
-        pieces = [tree.edges[joint] for joint in (end, *between)]
-        cut_evenly.append(bool(between) and min(pieces) >= EVEN_PIECES * max(pieces))
+    passed = sum(cut.count for cut in cuts)
     shorter, longer = sorted(links.lengths)
     straight = (IN_LINE_FACTOR if _is_in_line(tree, links) else 1.0) * (1.0 if links.tip >= 0 else TAIL_FACTOR)
-    passing = EVEN_CUT if all(cut_evenly) else PASSED
+    passing = EVEN_CUT if all(cut.even for cut in cuts) else PASSED
     return straight * shorter * (1.0 - EVENNESS + EVENNESS * shorter / longer) * passing**passed * LATER_ROOT**before
 
 
@@ -184,10 +225,11 @@ def _is_beside_link(tree: JointTree, joint: int) -> bool:
 
 def off_line(place: Array, start: Array, end: Array) -> float:
     """Distance of a point `(3,)` from the segment between two others."""
-    along = end - start
-    squared = float(along @ along)
-    part = float(np.clip((place - start) @ along / squared, 0.0, 1.0)) if squared > 0.0 else 0.0
-    return float(np.linalg.norm(place - start - part * along))
+    # Plain numbers: it is called for each joint between each choice of links, and NumPy takes ten times as long for three.
+    (x, y, z), (a, b, c) = (place - start).tolist(), (end - start).tolist()
+    squared = a * a + b * b + c * c
+    part = min(max((x * a + y * b + z * c) / squared, 0.0), 1.0) if squared > 0.0 else 0.0
+    return hypot(x - part * a, y - part * b, z - part * c)
 
 
 def _length(tree: JointTree, start: int, end: int) -> float:

@@ -4,40 +4,47 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
-from ....core.array_types import Array
 from ....core.curves.frames import ranges
 from ....core.rig.rotations import nearest_rotation, twists_about, unit
 from ....errors import ObjectError
 from ....pipeline.keys.reducing import KeyDrift
 from ....pipeline.motion.plan_motion import motion_quantities
-from ....pipeline.motion.sampling import sample_steps
 from ....pipeline.pose.solving import SolvedChain
 from ....pipeline.report.reporting import chain_report
-from ....pipeline.report.reports import BakeReport, ChainReport, ReportEntry, statement
+from ....pipeline.report.reports import ChainReport, statement
 from ....pipeline.report.twist import SEEN_TWIST
 from ....pipeline.report.units import digits
-from ....pipeline.run import Stopwatch
-from ....pipeline.stages import all_frames, evaluation_of
-from ....pipeline.task import HELD, Look
+from ....pipeline.stages import all_frames, evaluation_of, with_steps
+from ....pipeline.story import Sample, Story
+from ....records import extended, replace
 from ....said import Sentence, note
 from ....scene.blender_types import Object, Scene
-from ....scene.keys.writing import write
+from ....scene.lookup import object_named
 from ....scene.sampling.quantities import Quantity, Samples
-from ....scene.sampling.stepping import Steps, at_once
 from ....settings import BakeSettings
-from ..solve import TargetMotion, solve_target
+from ..solve import TargetMotion, ended_where_cut, solve_target
 from ..target_report import TargetReport
-from .control_keys import SteeredKeys, control_changes, keys_of
-from .controls import Control
-from .goals import Goals, Seen, end_errors, joint_errors, read_goals, rest_turn, seen_in, tip_errors
-from .plans import ControlPlan, moving_toes, plan_controls
-from .steering import SteeredLimb
-from .trying import look_at, on_trial, steer_all, steered_limb
+from .plans import Control, ControlPlan, moving_toes, plan_controls, rest_turn
+from .steering import (
+    Goals,
+    Seen,
+    SteeredKeys,
+    SteeredLimb,
+    end_errors,
+    joint_errors,
+    keys_of,
+    look_at,
+    on_trial,
+    read_goals,
+    seen_in,
+    steer_all,
+    steered_limb,
+    tip_errors,
+)
 
 TURNED = math.radians(0.05)
 """Rotation error of the bone at the tip, radians, above which something must be blocking the control."""
@@ -47,7 +54,7 @@ SEEN = 1e-3
 blocking the control. A stretching IK has errors of a fifth of that at single frames, wherever its search starts."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ControlReport(TargetReport):
     """One limb's controls. `max_round_trip` and `max_end_turn` are errors of the rig's own IK with the keys."""
 
@@ -84,33 +91,9 @@ def planned_controls(scene: Scene, wanted: Sequence[BakeSettings], active: Objec
     return [replace(plan, toes=moving_toes(plan)) for plan in plans]
 
 
-def bake_plans(scene: Scene, plans: Sequence[ControlPlan]) -> tuple[BakeReport, list[Sentence]]:
-    """Key the controls of planned limbs as part of a switch; return the report, and statements on bones that lose their twist."""
-    watch = Stopwatch()
-    with watch.stage("sample"):
-        solved, evaluation = at_once(solved_controls(plans, looking(scene)))
-    with watch.stage("solve"):
-        steered = at_once(steered_keys(scene, solved))
-    with watch.stage("write"):
-        write(scene, control_changes(steered, "switch"))
-    with watch.stage("verify"):
-        proofs = at_once(measured(scene, steered))
-    lost = [twist for each, seen in zip(solved, proofs, strict=True) if seen for twist in lost_twists(each, seen)]
-    return BakeReport(control_reports(solved, steered, proofs), watch.seconds, evaluation), lost
-
-
-def looking(scene: Scene) -> Look:
-    """Sampling function for work inside another task."""
-
-    def look(quantities: Sequence[Quantity], frames: Array, *, evaluation: str = "AUTO", **how: Any) -> Steps[Samples]:
-        return sample_steps(scene, quantities, frames, evaluation=evaluation, held=HELD, **how)
-
-    return look
-
-
 def control_reports(
     solved: Sequence[SolvedControls], steered: Sequence[SteeredKeys], proofs: Sequence[Seen | None]
-) -> list[ReportEntry]:
+) -> list[ControlReport]:
     """One report for each limb."""
     return [_report(*each) for each in zip(solved, steered, proofs, strict=True)]
 
@@ -123,27 +106,29 @@ def _refuse_shared(plans: Sequence[ControlPlan]) -> None:
         raise ObjectError('Bone "{bone}" is target or pole of two chains. Choose another bone for one of them.', bone=shared[1])
 
 
-def solved_controls(plans: Sequence[ControlPlan], look: Look) -> Steps[tuple[list[SolvedControls], str | dict[str, str]]]:
+def solved_controls(plans: Sequence[ControlPlan]) -> Story[tuple[list[SolvedControls], str | dict[str, str]]]:
     """Sample the limbs' present motion and find the goals of their IK; return also how it was sampled."""
     frames = all_frames(plan.plan.frames for plan in plans)
     quantities: list[Quantity] = []
     for plan in plans:
         held = [each.channels for each in plan.controls]
         quantities += [*motion_quantities(plan.plan), *plan.plan.poses, *plan.chain_poses, *held]
-    samples = yield from look(quantities, frames, evaluation=evaluation_of([plan.plan for plan in plans]))
+    samples = yield Sample(quantities, frames, evaluation_of([plan.plan for plan in plans]))
+    chains = yield from with_steps([plan.plan for plan in plans], [[*plan.plan.poses, *plan.chain_poses] for plan in plans])
     solved = []
-    for plan in plans:
+    for plan in (replace(plan, plan=chain) for plan, chain in zip(plans, chains, strict=True)):
         limb_samples = samples.on(plan.plan.frames)
         motion = solve_target(plan.plan, limb_samples, np.tile(np.eye(4), (len(plan.plan.frames), 1, 1)))
-        solved.append(SolvedControls(plan, motion, read_goals(plan, motion, limb_samples), limb_samples))
+        ended = replace(plan, plan=ended_where_cut(plan.plan, motion))
+        solved.append(SolvedControls(ended, motion, read_goals(plan, motion, limb_samples), limb_samples))
     return solved, samples.evaluation
 
 
-def steered_keys(scene: Scene, solved: Sequence[SolvedControls]) -> Steps[list[SteeredKeys]]:
+def steered_keys(scene: Scene, solved: Sequence[SolvedControls]) -> Story[list[SteeredKeys]]:
     """Keys of all controls, found by trial; raises `ObjectError` where a control cannot reach its goal."""
     limbs = [steered_limb(each.control, each.goals, each.before) for each in solved]
     with on_trial(scene, [each.control for each in solved]):
-        yield from steer_all(scene, limbs)
+        yield from steer_all(limbs)
     for limb in limbs:
         _refuse_missed(limb)
     return [keys_of(limb) for limb in limbs]
@@ -180,21 +165,22 @@ def _refuse_missed(limb: SteeredLimb) -> None:
         )
 
 
-def measured(scene: Scene, steered: Sequence[SteeredKeys]) -> Steps[list[Seen | None]]:
+def measured(scene: Scene, steered: Sequence[SteeredKeys]) -> Story[list[Seen | None]]:
     """Measure what the rig's own IK does with the written keys; `None` for limbs that are not verified."""
     limbs = [each.limb for each in steered]
     checked = [limb.control for limb in limbs if limb.control.plan.settings.verify]
     if not checked:
         return [None] * len(limbs)
     with on_trial(scene, checked):
-        samples = yield from look_at(scene, checked)
+        samples = yield from look_at(checked)
     return [seen_in(limb.control, limb.goals, samples) if limb.control.plan.settings.verify else None for limb in limbs]
 
 
 def _report(solved: SolvedControls, steered: SteeredKeys, seen: Seen | None) -> ControlReport:
     control, rows = solved.control, solved.control.plan.report_rows
     base = _keyed_base(control, steered)
-    return ControlReport(
+    return extended(
+        ControlReport,
         _chain_report(solved, steered, seen),
         pole=control.pole.armature if control.pole else "",
         max_round_trip=float(joint_errors(solved.goals, seen)[rows].max()) if seen else None,
@@ -231,10 +217,10 @@ def _keyed_base(control: ControlPlan, steered: SteeredKeys) -> Control | None:
 def lost_twists(solved: SolvedControls, seen: Seen) -> list[Sentence]:
     """Statements on limb bones visibly twisted about their links compared with before: the IK does not control twist."""
     control, plan, lost = solved.control, solved.control.plan, []
-    before, rows = solved.before.on(plan.frames), plan.report_rows
+    armature, before, rows = object_named(control.armature), solved.before.on(plan.frames), plan.report_rows
     world = before.every(plan.armature_world)
     for place, (pose, shown) in enumerate(zip(control.chain_poses[:2], control.shown, strict=False)):
-        earlier = nearest_rotation((world @ before.every(pose))[:, :3, :3]) @ rest_turn(control.armature, pose.bone, shown)
+        earlier = nearest_rotation((world @ before.every(pose))[:, :3, :3]) @ rest_turn(armature, pose.bone, shown)
         now = nearest_rotation(seen.samples.every(Quantity("WORLD", control.armature, shown))[:, :3, :3])
         links = unit(solved.goals.joints[:, place + 1] - solved.goals.joints[:, place])
         twists = np.degrees(twists_about(links, now @ np.swapaxes(earlier, -1, -2)))[rows]

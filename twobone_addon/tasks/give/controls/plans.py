@@ -2,23 +2,170 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
+import numpy as np
+
+from ....core.array_types import Array
+from ....core.rig.bones import BoneChannels, RestBone
+from ....core.rig.rotations import nearest_rotation
+from ....core.rig.steering import changed_channels
 from ....errors import ObjectError
 from ....pipeline.plan.found_chain import chain_names
 from ....pipeline.plan.planning import ChainPlan, plan_chain
+from ....pipeline.report.units import digits
+from ....records import replace
+from ....said import Sentence
 from ....scene.blender_types import Object, PoseBone, Scene
-from ....scene.bones import rotation_path
+from ....scene.bones import read_rest_bone, rotation_path, scale_path
 from ....scene.graph.rig_graph import Node
-from ....scene.keys.guarding import refuse_stretched_time, unwritable
+from ....scene.keys.guarding import refuse_stretched_time, refuse_unwritable, unwritable
 from ....scene.keys.reading import is_animated
-from ....scene.lookup import find_armature, object_named
+from ....scene.lookup import find_armature, find_object, object_named, rotation_values
+from ....scene.rig.constraints import is_acting
 from ....scene.rig.rigify_reading import ik_control, rigify_limbs
-from ....scene.sampling.quantities import Quantity
+from ....scene.sampling.quantities import Quantity, Samples
+from ....scene.versions import is_hidden
 from ....scene.visible.rig_ik import RigIk, RigReader
-from ....scene.visible.switches import Setting, ik_settings
+from ....scene.visible.switched import opposite, switched_bones
+from ....scene.visible.switches import Setting, fk_settings, ik_settings
 from ....settings import BakeSettings
-from .controls import Control, can_turn, read_control, refuse_unwritable_control
+
+CARRYING = {"CHILD_OF", "ARMATURE"}
+"""Constraints that carry a bone along as a whole, as a parent does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """A bone that an animator poses."""
+
+    role: str
+    """`Target`, `Pole` or `Base`, as in messages."""
+    armature: str
+    bone: RestBone
+    parent: str
+    """Name of its parent; empty without one."""
+    carried: bool
+    """Whether an acting constraint carries it along as a whole, see `CARRYING`."""
+    constraints: tuple[str, ...]
+    """Names of the constraints that act on it."""
+    locked: tuple[bool, bool, bool]
+    """Which of its location channels are locked."""
+
+    @property
+    def node(self) -> Node:
+        """Names of its armature and bone."""
+        return self.armature, self.bone.name
+
+    @property
+    def location_path(self) -> str:
+        """Data path of its location."""
+        return rotation_path(self.bone).rpartition(".")[0] + ".location"
+
+    @property
+    def rotation_path(self) -> str:
+        """Data path of its rotation."""
+        return rotation_path(self.bone)
+
+    @property
+    def scale_path(self) -> str:
+        """Data path of its scale."""
+        return scale_path(self.bone)
+
+    @property
+    def pose(self) -> Quantity:
+        """Its pose, armature space."""
+        return Quantity("POSE", *self.node)
+
+    @property
+    def world(self) -> Quantity:
+        """World matrix of its armature."""
+        return Quantity("WORLD", self.armature)
+
+    @property
+    def channels(self) -> Quantity:
+        """Values of its channels."""
+        return Quantity("CHANNELS", *self.node)
+
+    def quantities(self) -> list[Quantity]:
+        """Quantities that `changed` needs at every frame."""
+        return [self.pose, self.world, *([Quantity("POSE", self.armature, self.parent)] if self.parent else [])]
+
+    def parent_pose(self, samples: Samples) -> Array | None:
+        """Poses `(F, 4, 4)` of its parent, armature space; `None` without parent."""
+        return samples.every(Quantity("POSE", self.armature, self.parent)) if self.parent else None
+
+    def changed(self, samples: Samples, held: BoneChannels, change_world: Array) -> BoneChannels:
+        """Channels that move it from its evaluated pose by `change_world` `(F, 4, 4)`; `held` are the channels of that pose."""
+        posed, world = samples.every(self.pose), samples.every(self.world)
+        wanted = np.linalg.inv(world) @ change_world @ world @ posed
+        parent = self.parent_pose(samples)
+        location, rotation = changed_channels(self.bone, parent, held, posed, wanted, carried=self.carried)
+        return BoneChannels(location, rotation, held.scale)
+
+    def present_location(self) -> Array:
+        """Present values of its location channels, `(3,)`."""
+        return np.array(self._posed().location)
+
+    def present_rotation(self) -> tuple[float, ...]:
+        """Present values of its rotation channels."""
+        return rotation_values(self._posed())
+
+    def present_scale(self) -> Array:
+        """Present values of its scale channels, `(3,)`."""
+        return np.array(self._posed().scale)
+
+    def _posed(self) -> Object:
+        return object_named(self.armature).pose.bones[self.bone.name]
+
+
+def read_control(role: str, armature: str, bone: str) -> Control:
+    """Read a control from its rig; raises `ObjectError` where it does not exist, or keys on its location would not move it."""
+    posed = find_object(role, armature, bone).pose.bones[bone]
+    if posed.bone.use_connect and posed.parent is not None:
+        raise ObjectError(
+            '{role} bone "{bone}" is connected to its parent, so keys would not move it. Disconnect it, or choose another bone.',
+            role=Sentence(role),
+            bone=bone,
+        )
+    return Control(
+        role=role,
+        armature=armature,
+        bone=read_rest_bone(posed),
+        parent=posed.parent.name if posed.parent else "",
+        carried=any(is_acting(each) and each.type in CARRYING for each in posed.constraints),
+        constraints=tuple(each.name for each in posed.constraints if is_acting(each)),
+        locked=tuple(posed.lock_location),
+    )
+
+
+def can_turn(armature: Object, bone: str) -> bool:
+    """Whether an animator may rotate a bone: it is visible, unconstrained, and not all of its rotation is locked."""
+    posed = armature.pose.bones[bone]
+    return not (is_hidden(posed) or all(posed.lock_rotation) or any(is_acting(each) for each in posed.constraints))
+
+
+def refuse_locked(control: Control, location: Array, near: float) -> None:
+    """Raise `ObjectError` where locations `(F, 3)` differ by more than `near` from the present values of locked channels."""
+    differences = np.abs(location - control.present_location()).max(axis=0)
+    blocked = [
+        letter for letter, lock, difference in zip("XYZ", control.locked, differences, strict=True) if lock and difference > near
+    ]
+    if blocked:
+        raise ObjectError(
+            '{role} bone "{bone}" has its location locked in {axes}, but would have to move there by up to {distance}. Unlock '
+            "it, or choose another bone.",
+            role=Sentence(control.role),
+            bone=control.bone.name,
+            axes=", ".join(blocked),
+            distance=digits(differences.max()),
+        )
+
+
+def refuse_unwritable_control(control: Control, paths: list[str], destination: str) -> None:
+    """Raise `WriteError` where a control cannot be keyed, or its keys would have no effect."""
+    refuse_unwritable(object_named(control.armature), paths, destination)
+
 
 BONES_BEFORE_TOES = 3
 """Number of a limb's bones before its toes: upper, lower, end."""
@@ -41,6 +188,8 @@ class ControlPlan:
     """Visible bones that show the upper and lower bone on IK, then, if there is one, the end bone."""
     settings: tuple[Setting, ...]
     """Settings that let the limb follow the IK, where it does not."""
+    end_turn: Array | None = None
+    """`(3, 3)` rotation from the end bone to the bone that shows it; `None` where none does."""
     toes: tuple[str, ...] = ()
     """Controls that pose the toes on IK, left unkeyed although the toes move on FK."""
 
@@ -105,6 +254,7 @@ def plan_controls(scene: Scene, settings: BakeSettings, active: Object | None) -
         refuse_unwritable_control(pole, [pole.location_path], settings.destination)
     shown = _shown(plan, reader, ik, target.node)
     settings_on_ik = tuple(ik_settings(armature, reader, ik, shown, target.node)) if ik else ()
+    shown, end_turn = _with_end(armature, plan, shown, settings_on_ik)
     return ControlPlan(
         plan=plan,
         target=target,
@@ -114,6 +264,7 @@ def plan_controls(scene: Scene, settings: BakeSettings, active: Object | None) -
         pole_acts=bool(pole and ik and ik.pole and reader.depends(ik.pole, pole.node)),
         shown=shown,
         settings=settings_on_ik,
+        end_turn=end_turn,
     )
 
 
@@ -161,6 +312,29 @@ def _shown(plan: ChainPlan, reader: RigReader, ik: RigIk | None, control: Node) 
     shown = [reader.shown(upper, control) or ik.upper.name, reader.shown(lower, control) or ik.lower.name]
     end = reader.shown(plan.end_bone.name, control) if plan.end_bone else ""
     return (*shown, end) if end else tuple(shown)
+
+
+def _with_end(
+    armature: Object, plan: ChainPlan, shown: tuple[str, ...], on_ik: tuple[Setting, ...]
+) -> tuple[tuple[str, ...], Array | None]:
+    """The visible bones with the one that shows the end bone through a fixed offset on FK, and the rotation to it."""
+    if plan.end_bone is None or not shown:
+        return shown, None
+    end, names = plan.end_bone.name, plan.names
+    if len(shown) > 2:  # noqa: PLR2004 - upper, lower, end
+        return shown, rest_turn(armature, end, shown[2])
+    on_fk = opposite(on_ik) if on_ik else fk_settings(armature, names)
+    copies = [each for each in switched_bones(armature, on_fk, (names.upper, names.lower)) if each.control == end]
+    nearest = min(copies, key=lambda each: each.apart, default=None)
+    if nearest is None or not nearest.is_copy:
+        return shown, None
+    return (*shown, nearest.shown), nearest_rotation(nearest.control_from_shown[:3, :3]).T
+
+
+def rest_turn(armature: Object, bone: str, other: str) -> Array:
+    """Rotation `(3, 3)` from one bone's rest axes to another's."""
+    first, second = (np.array(armature.data.bones[name].matrix_local)[:3, :3] for name in (bone, other))
+    return nearest_rotation(first.T @ second)
 
 
 def _base(armature: Object, plan: ChainPlan, ik: RigIk | None, destination: str) -> Control | None:

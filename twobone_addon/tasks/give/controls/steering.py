@@ -7,20 +7,337 @@ error of the end bone's rotation; where the rig in between is rigid, that is exa
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from ....core.array_types import Array
-from ....core.arrays import magnitude
+from ....core.array_types import Array, Indices, KeyFrames
+from ....core.arrays import magnitude, path_length
 from ....core.rig.bones import BoneChannels
-from ....core.rig.rotations import about_axis, unit
+from ....core.rig.channels import channel_rotations
+from ....core.rig.inheritance import parent_transform
+from ....core.rig.rotations import about_axis, nearest_rotation, unit
 from ....core.rig.steering import Relaxation, bends, displacement, hinges, rolled, rolls, rotation_vectors, without_rotation
-from ....scene.sampling.quantities import Samples
-from .controls import Control
-from .goals import Goals, Seen, end_errors, joint_errors, misses, seen_in
-from .plans import ControlPlan
+from ....pipeline.motion.plan_motion import points
+from ....pipeline.plan.planning import ChainPlan
+from ....pipeline.pose.solving import CurveSamples
+from ....pipeline.stages import all_frames
+from ....pipeline.story import Sample, Story
+from ....records import replace
+from ....scene.blender_types import Scene
+from ....scene.keys.destinations import trial_actions
+from ....scene.keys.replaced import limb_name
+from ....scene.keys.tables import ChannelKeys, StraightKeys
+from ....scene.keys.writing import Change, write_keys
+from ....scene.lookup import object_named
+from ....scene.restoring import edits_kept
+from ....scene.sampling.quantities import Quantity, Samples
+from ....scene.versions import ensure_curve_bag
+from ..baking import Drift, chosen_keys, location_drift, rotation_drift, rotation_samples
+from ..solve import TargetMotion, angles_between
+from .plans import Control, ControlPlan, refuse_locked
+
+
+@dataclass(frozen=True, slots=True)
+class Goals:
+    """Present motion of a limb, world space, which its IK is to reproduce."""
+
+    joints: Array
+    """`(F, 3, 3)` root, middle joint and tip."""
+    aim: Array
+    """`(F, 3)` goal of the IK's target."""
+    end: Array | None
+    """`(F, 3, 3)` rotation goal of the visible end bone, or of the control itself; `None` where neither rotates."""
+    own_end: Array | None
+    """`(F, 3, 3)` present rotation of the chain's end bone."""
+    of_control: bool
+    """Whether the control itself rotates like the end bone, because nothing visible rotates with it."""
+    poles: Array | None
+    """`(F, 3)` pole places in the limb's plane; `None` without pole."""
+
+    @property
+    def length(self) -> float:
+        """Largest length of the limb over the frames, world units."""
+        return float(path_length(self.joints).max())
+
+
+def read_goals(control: ControlPlan, solved: TargetMotion, samples: Samples) -> Goals:
+    """Goals from samples of the limb's present motion."""
+    plan = control.plan
+    samples = samples.on(plan.frames)
+    world = samples.every(plan.armature_world)
+    joints = np.stack([points(world, solved.joints[:, place]) for place in (0, 1, -1)], axis=1)
+    lower = world @ samples.every(control.chain_poses[1])
+    aim = joints[:, 2]
+    if control.ik is not None:
+        lower_from_ik_lower = np.linalg.inv(plan.rest.lower.rest) @ control.ik.lower.rest
+        aim = points(lower @ lower_from_ik_lower, control.ik.effector)
+    end = own_end = None
+    if control.turns and control.plan.end_bone is not None:
+        end = own_end = nearest_rotation((world @ samples.every(control.chain_poses[2]))[:, :3, :3])
+        if shows_end(control):
+            end = own_end @ control.end_turn
+    return Goals(joints, aim, end, own_end, of_control=not shows_end(control), poles=solved.poles_world)
+
+
+def shows_end(control: ControlPlan) -> bool:
+    """Whether a visible bone rotates in place of the end bone when the limb is on IK."""
+    return len(control.shown) > 2  # noqa: PLR2004 - upper, lower, end
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The limb as the rig's IK poses it, world space."""
+
+    samples: Samples
+    joints: Array
+    """`(F, 3, 3)` root, middle joint and tip."""
+    aim: Array
+    """`(F, 3)` the IK's target."""
+    pole: Array | None
+    """`(F, 3)` the point that the IK's pole follows; `None` without pole."""
+    end: Array | None
+    """`(F, 3, 3)` rotation of the visible end bone, else of the control; `None` where it has no goal."""
+
+
+def seen_in(control: ControlPlan, goals: Goals, samples: Samples) -> Seen:
+    """Read the limb from samples of the rig on IK."""
+    samples = samples.on(control.plan.frames)
+    aim = samples.every(control.aim)[:, :3, 3]
+    joints = _seen_joints(control, samples) if control.shown else np.stack([*np.moveaxis(goals.joints[:, :2], 1, 0), aim], axis=1)
+    end = None
+    if goals.end is not None:
+        end_node = control.target.node if goals.of_control else (control.armature, control.shown[2])
+        matrices = samples.every(Quantity("WORLD", *end_node))
+        end = nearest_rotation(matrices[:, :3, :3])
+    pole = None if control.pole_aim is None else samples.every(Quantity("WORLD", *control.pole_aim))[:, :3, 3]
+    return Seen(samples, joints, aim, pole, end)
+
+
+def _seen_joints(control: ControlPlan, samples: Samples) -> Array:
+    """Joints `(F, 3, 3)`: heads of the visible upper and lower bone, and the tip as carried by the last visible bone."""
+    upper, lower, last = (samples.every(Quantity("WORLD", control.armature, control.shown[at])) for at in (0, 1, -1))
+    rest = np.array(object_named(control.armature).data.bones[control.shown[-1]].matrix_local)
+    tip = np.linalg.inv(rest) @ [*control.plan.rest.rest_joints()[-1], 1.0]
+    return np.stack([upper[:, :3, 3], lower[:, :3, 3], points(last, tip[:3])], axis=1)
+
+
+def joint_errors(goals: Goals, seen: Seen) -> Array:
+    """Largest distance `(F,)` of a visible joint from its goal, world units."""
+    return magnitude(seen.joints - goals.joints).max(axis=1)
+
+
+def tip_errors(goals: Goals, seen: Seen) -> Array:
+    """Distance `(F,)` of the tip from its goal, world units."""
+    return magnitude(seen.joints[:, 2] - goals.joints[:, 2])
+
+
+def end_errors(goals: Goals, seen: Seen) -> Array:
+    """Angle `(F,)`, radians, of the end bone from its goal; 0 where it has none."""
+    if goals.end is None or seen.end is None:
+        return np.zeros(len(goals.joints))
+    return angles_between(seen.end, goals.end)
+
+
+def misses(goals: Goals, seen: Seen) -> Array:
+    """Joint errors `(F, 4)`, relative to the limb's length.
+
+    The middle joint's along the limb's line, across it in its plane, and out of the plane; then the tip's distance.
+    """
+    joints = goals.joints
+    along, out = unit(joints[:, 2] - joints[:, 0]), hinges(joints)
+    off = (seen.joints[:, 1] - joints[:, 1]) / goals.length
+    middle = [np.sum(off * axis, axis=-1) for axis in (along, np.cross(out, along), out)]
+    return np.stack([*middle, tip_errors(goals, seen) / goals.length], axis=-1)
+
+
+@dataclass(frozen=True, slots=True)
+class SteeredKeys:
+    """One limb and the keys of its controls."""
+
+    limb: SteeredLimb
+    keys: dict[str, list[ChannelKeys]]
+    """Keys by the name of the controls' armature."""
+    drift: float
+    """Largest drift of a control from reducing its keys, world units."""
+
+    @property
+    def all_keys(self) -> list[ChannelKeys]:
+        """Keys of all armatures."""
+        return [key for keys in self.keys.values() for key in keys]
+
+
+def keys_of(limb: SteeredLimb) -> SteeredKeys:
+    """Full-rate or reduced keys of a limb's controls, by its settings; raises `ObjectError` where a lock is in the way."""
+    found: dict[str, list[ChannelKeys]] = {}
+    drifts = [0.0]
+    for control in limb.control.controls:
+        if control.role not in limb.used:
+            continue
+        for curves, drift in _curves(limb, control):
+            keys, cost = chosen_keys(limb.control.plan, object_named(control.armature), curves, drift)
+            found.setdefault(control.armature, []).extend(keys)
+            drifts.append(cost)
+    return SteeredKeys(limb, found, max(drifts))
+
+
+def control_changes(steered: Sequence[SteeredKeys], task: str) -> list[Change]:
+    """Keys of all controls, as changes to be written."""
+    return [
+        Change(
+            owner=name,
+            keys=keys,
+            within=plan.within,
+            task=task,
+            limb=limb_name(plan.names.armature, plan.names.upper),
+            destination=plan.settings.destination,
+            strip=plan.settings.stored or plan.names.upper,
+            is_from_elsewhere=True,
+        )
+        for each in steered
+        for plan in [each.limb.control.plan]
+        for name, keys in each.keys.items()
+    ]
+
+
+def _curves(limb: SteeredLimb, control: Control) -> list[tuple[list[CurveSamples], Drift]]:
+    """Groups of a control's channels that are keyed together, each with the drift function of its values."""
+    held, plan, length = limb.held[control.role], limb.control.plan, limb.goals.length
+    groups: list[tuple[list[CurveSamples], Drift]] = []
+    if control.role != "Base":
+        refuse_locked(control, held.location, RIGHT * length)
+        free = [axis for axis in range(3) if not control.locked[axis]]
+        curves = _vector_curves(control.location_path, control, held.location, control.present_location(), free)
+        groups.append((curves, _drift_of_axes(free, held.location, location_drift(held.location, _linear(limb, control)))))
+    if turns(limb, control):
+        mode = control.bone.rotation_mode
+        groups.append((rotation_curves_of(plan, control, held.rotation), rotation_drift(mode, held.rotation, length)))
+    if control.role == "Base" and limb.scales:
+        curves = _vector_curves(control.scale_path, control, held.scale, control.present_scale(), [0, 1, 2])
+        groups.append((curves, lambda tried, indices: length * np.abs(tried - held.scale[indices]).max(axis=-1)))
+    return [(curves, drift) for curves, drift in groups if curves]
+
+
+def _linear(limb: SteeredLimb, control: Control) -> Array:
+    """Linear maps `(F, 3, 3)` from a control's location channels to world space, ignoring its constraints."""
+    samples = limb.now().samples
+    place = parent_transform(control.bone, control.parent_pose(samples)).place
+    return samples.every(control.world)[:, :3, :3] @ place
+
+
+def _vector_curves(path: str, control: Control, values: Array, present: Array, axes: list[int]) -> list[CurveSamples]:
+    count = len(values)
+    return [CurveSamples(path, axis, control.bone.name, values[:, axis], np.full(count, present[axis])) for axis in axes]
+
+
+def _drift_of_axes(axes: list[int], values: Array, drift: Drift) -> Drift:
+    """Drift function of some axes only; the other axes keep their `values` `(F, 3)`."""
+
+    def drift_of_axes(tried: Array, indices: Indices) -> Array:
+        vectors = values[indices].copy()
+        vectors[..., axes] = tried
+        return drift(vectors, indices)
+
+    return drift_of_axes
+
+
+@contextmanager
+def on_trial(scene: Scene, plans: Sequence[ControlPlan]) -> Iterator[None]:
+    """Let the limbs follow their IK, in copies of the armatures' actions; everything is restored afterwards."""
+    names = dict.fromkeys(name for plan in plans for name in (plan.armature, *(each.armature for each in plan.controls)))
+    things = [object_named(name) for name in names]
+    with edits_kept(scene, things, set()), trial_actions(things):
+        for plan in plans:
+            _key_ik_settings(plan)
+        yield
+
+
+def _key_ik_settings(control: ControlPlan) -> None:
+    """Key the settings that let a limb follow its IK, over its frames."""
+    frames = KeyFrames(np.unique(control.plan.frames[[0, -1]]))
+    keys = [
+        StraightKeys(setting.path, 0, "", frames, np.full(len(frames), setting.value), "CONSTANT") for setting in control.settings
+    ]
+    write_keys(ensure_curve_bag(object_named(control.armature)), keys, float(frames[0]), float(frames[-1]))
+
+
+def steer_all(limbs: Sequence[SteeredLimb]) -> Story[None]:
+    """Steer all limbs at the same time until each has converged; their channels and samples are left in `limbs`."""
+    working = [(limb, limb.steer()) for limb in limbs]
+    for _, steering in working:
+        next(steering)
+    while working:
+        for limb, _ in working:
+            _write_trial_keys(limb)
+        samples = yield from look_at([limb.control for limb, _ in working])
+        working = [(limb, steering) for limb, steering in working if _continues(steering, samples)]
+
+
+def _continues(steering: Steering, samples: Samples) -> bool:
+    """Send samples to a limb's steering; return whether it asks for more."""
+    try:
+        steering.send(samples)
+    except StopIteration:
+        return False
+    return True
+
+
+def look_at(plans: Sequence[ControlPlan]) -> Story[Samples]:
+    """Samples of the limbs and their controls as Blender evaluates them now."""
+    frames = all_frames(plan.plan.frames for plan in plans)
+    quantities = [quantity for plan in plans for quantity in plan.seen()]
+    evaluation = "SCENE" if any(plan.plan.reads_scene or plan.plan.settings.evaluation == "SCENE" for plan in plans) else "PROBES"
+    return (yield Sample(quantities, frames, evaluation, held=0))
+
+
+def _write_trial_keys(limb: SteeredLimb) -> None:
+    plan = limb.control.plan
+    for control in limb.control.controls:
+        if control.role in limb.used:
+            held = limb.held[control.role]
+            keys = [*_vector_keys(plan, control.location_path, held.location)] if control.role != "Base" else []
+            if turns(limb, control):
+                keys += _rotation_keys(plan, control, held.rotation)
+            if control.role == "Base" and limb.scales:
+                keys += _vector_keys(plan, control.scale_path, held.scale)
+            write_keys(ensure_curve_bag(object_named(control.armature)), keys, float(plan.frames[0]), float(plan.frames[-1]))
+
+
+def turns(limb: SteeredLimb, control: Control) -> bool:
+    """Whether a control's rotation is keyed."""
+    return control.role == "Base" or (control.role == "Target" and limb.control.turns)
+
+
+def _vector_keys(plan: ChainPlan, path: str, values: Array) -> list[ChannelKeys]:
+    """Trial keys at every sample."""
+    return [StraightKeys(path, axis, "", KeyFrames(plan.frames), values[:, axis], "LINEAR") for axis in range(3)]
+
+
+def _rotation_keys(plan: ChainPlan, control: Control, rotation: Array) -> list[ChannelKeys]:
+    """Trial keys at every sample."""
+    curves = rotation_curves_of(plan, control, rotation)
+    return [StraightKeys(curve.path, curve.index, "", KeyFrames(plan.frames), curve.values, "LINEAR") for curve in curves]
+
+
+def rotation_curves_of(plan: ChainPlan, control: Control, rotation: Array) -> list[CurveSamples]:
+    """Continuous curves of a control's rotation."""
+    thing = object_named(control.armature)
+    mode, present = control.bone.rotation_mode, control.present_rotation()
+    return rotation_samples(plan, thing, control.rotation_path, control.bone.name, rotation, mode=mode, present=present)
+
+
+def steered_limb(control: ControlPlan, goals: Goals, samples: Samples) -> SteeredLimb:
+    """A limb ready to be steered, with its controls' present channels at every frame of the plan."""
+    samples = samples.on(control.plan.frames)
+    held = {}
+    for each in control.controls:
+        values = samples.every(each.channels)
+        rotation = channel_rotations(each.bone.rotation_mode, values[:, 3:7])
+        held[each.role] = BoneChannels(values[:, :3].copy(), rotation, values[:, 7:].copy())
+    return SteeredLimb(control, goals, held, {"Target"} | ({"Pole"} if control.pole else set()))
+
 
 TRIAL_STEPS = (2e-3, 5e-2)
 """Finite-difference steps for the base: log scale and pitch in radians."""
@@ -46,7 +363,7 @@ SINGULAR = 2e-4
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class BaseTrial:
     """Base shapes, base turns and target offsets of one trial, and the resulting errors."""
 
     shape: Array
@@ -62,7 +379,7 @@ class Trial:
     held: dict[str, BoneChannels]
     """Channels of the controls, by role. They are restored bit by bit: other last bits make the IK's search end elsewhere."""
 
-    def or_better(self, other: Trial) -> Trial:
+    def or_better(self, other: BaseTrial) -> BaseTrial:
         """Combine the frames of both trials, each taken from the one with the smaller error."""
         better = magnitude(other.off) < magnitude(self.off)
         at = better[:, None]
@@ -70,7 +387,7 @@ class Trial:
         beyond = np.where(at, other.beyond, self.beyond)
         held = {role: _merged_channels(better, channels, self.held[role]) for role, channels in other.held.items()}
         short = np.where(at, other.short, self.short)
-        return Trial(shape, np.where(better, other.turn, self.turn), beyond, off, short, held)
+        return BaseTrial(shape, np.where(better, other.turn, self.turn), beyond, off, short, held)
 
 
 def _merged_channels(better: Array, channels: BoneChannels, others: BoneChannels) -> BoneChannels:
@@ -129,6 +446,21 @@ WIDEST = 1.5
 """Largest factor on the rotation error by which a control is turned in a round."""
 
 
+MIDDLE_ROUNDS = 4
+"""Most rounds of moving the target along a nearly straight limb."""
+
+
+def heights(joints: Array) -> Array:
+    """Distances `(F,)` of the middle joint from the line through root and tip."""
+    upper, line = joints[:, 1] - joints[:, 0], unit(joints[:, 2] - joints[:, 0])
+    return magnitude(np.cross(upper, line))
+
+
+def _reaches(links: Array, height: Array) -> Array:
+    """Distances `(F,)` from root to tip of limbs with links `(F, 2)` whose middle joint is off the line by `height` `(F,)`."""
+    return np.sqrt(np.maximum(links**2 - height[:, None] ** 2, 0.0)).sum(axis=1)
+
+
 @dataclass(slots=True)
 class SteeredLimb:
     """One limb while its controls are on trial."""
@@ -163,6 +495,7 @@ class SteeredLimb:
         self._place_pole()
         yield from self._settle()
         yield from self._reach_tip()
+        yield from self._reach_middle_joint()
         if self.control.base is not None and self.control.ik is not None and self._joint_error() > RIGHT:
             yield from self._use_base()
         yield from self._look()
@@ -229,6 +562,35 @@ class SteeredLimb:
             self._correct_target()
             yield from self._look()
             self._correct_roll()
+
+    def _reach_middle_joint(self) -> Steering:
+        """Move the IK's target along a nearly straight limb by what its bend is off; each frame keeps the best that was tried.
+
+        There an error of the tip that nobody sees moves the middle joint by its square root.
+        """
+        best_error, best = self._errors(), (self.beyond, dict(self.held))
+        wanted = heights(self.goals.joints)
+        links = magnitude(np.diff(self.goals.joints, axis=1))
+        along = unit(self.goals.joints[:, 2] - self.goals.joints[:, 0])
+        for _ in range(MIDDLE_ROUNDS if self.control.ik is not None else 0):
+            present = heights(self.now().joints)
+            missing = _reaches(links, wanted) - _reaches(links, present)
+            off = np.abs(present - wanted) > RIGHT * self.goals.length
+            if not np.any(off & (np.abs(missing) < RESIDUAL * self.goals.length)):
+                break
+            self.beyond = self.beyond + np.where(off, missing, 0.0)[:, None] * along
+            self._correct_target()
+            yield from self._look()
+            error = self._errors()
+            better = error < best_error
+            best_error = np.where(better, error, best_error)
+            held = {role: _merged_channels(better, channels, best[1][role]) for role, channels in self.held.items()}
+            best = np.where(better[:, None], self.beyond, best[0]), held
+        self.beyond, self.held = best
+
+    def _errors(self) -> Array:
+        """Errors `(F,)` of joints and end bone together, world units."""
+        return joint_errors(self.goals, self.now()) + self.goals.length * end_errors(self.goals, self.now())
 
     def _aim_past_goal(self) -> bool:
         """Move the aim past the goal by the remaining tip error; return whether any remains."""
@@ -309,7 +671,7 @@ class SteeredLimb:
             best = yield from self._search_round(start, best, near=near)
         self.shape, self.turn, self.beyond, self.held = best.shape, best.turn, best.beyond, best.held
 
-    def _search_round(self, start: Trial, best: Trial, *, near: bool) -> Generator[None, Samples, Trial]:
+    def _search_round(self, start: BaseTrial, best: BaseTrial, *, near: bool) -> Generator[None, Samples, BaseTrial]:
         """Best trial of one round: finite differences from a start, then steps with their Jacobian."""
         effects = list[Array]()
         for step in trial_steps(near=near):
@@ -324,7 +686,7 @@ class SteeredLimb:
             best = best.or_better(last)
         return best
 
-    def _near_trial(self, start: Trial, shape: Array, beyond: Array | float = 0.0) -> Generator[None, Samples, Trial]:
+    def _near_trial(self, start: BaseTrial, shape: Array, beyond: Array | float = 0.0) -> Generator[None, Samples, BaseTrial]:
         """Try a shape with everything else as in `start`, except that the target may be moved farther past its goal."""
         self.held, self.shape, self.turn, self.beyond = dict(start.held), shape, start.turn, start.beyond + beyond
         still, aim = np.broadcast_to(np.eye(3), (len(shape), 3, 3)), self.now().aim
@@ -334,11 +696,13 @@ class SteeredLimb:
         yield from self._look()
         return self._trial_from_samples(shape, self.turn, self.beyond)
 
-    def _trial_from_samples(self, shape: Array, turn: Array, beyond: Array) -> Trial:
+    def _trial_from_samples(self, shape: Array, turn: Array, beyond: Array) -> BaseTrial:
         seen = self.now()
-        return Trial(shape, turn, beyond, misses(self.goals, seen), self.goals.joints[:, 2] - seen.joints[:, 2], dict(self.held))
+        return BaseTrial(
+            shape, turn, beyond, misses(self.goals, seen), self.goals.joints[:, 2] - seen.joints[:, 2], dict(self.held)
+        )
 
-    def _trial(self, shape: Array, turn: Array, beyond: Array) -> Generator[None, Samples, Trial]:
+    def _trial(self, shape: Array, turn: Array, beyond: Array) -> Generator[None, Samples, BaseTrial]:
         """Try a shape; then correct turn and target, so that the next trial has middle joint and tip nearer."""
         self.shape, self.turn, self.beyond = shape, turn, beyond
         self._correct_target()

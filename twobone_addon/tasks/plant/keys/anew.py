@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, astuple, dataclass, fields
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, astuple, dataclass, field, fields
 
 import numpy as np
 
 from ....core.array_types import Array, Codes
 from ....core.contacts.states import Contact, contacts_of_states, states_of_contacts
-from ....pipeline.beginning import Beginning, Reach
-from ....scene.blender_types import Object, Scene
+from ....pipeline.beginning import Beginning, ToWrite
+from ....pipeline.task import Span
+from ....records import replace
+from ....scene.blender_types import Object
 from ....scene.graph.motion_digests import text_digest
 from ....scene.keys.contact_keys import keyed_states
-from ....scene.keys.destinations import strips_of
-from ....scene.keys.replaced import Ledger
-from ....scene.keys.writing import Earlier
+from ....scene.keys.destinations import is_untouched_strip, note_root
+from ....scene.keys.ledger import Ledger
+from ....scene.keys.writing import Change, Earlier
 from ....scene.lookup import object_named
+from ....scene.writer import assign
 from ....settings.planting import PlantSettings
 from ..plan.planning import PlantingPlan
 from .curves import ChannelPieces
-from .writing import write_pieces
 
 IRRELEVANT = {"armature", "frame_range", "frame_start", "frame_end", "evaluation", "verify", "keep_targets"}
 """Settings that do not affect the planted motion, or that the plan contains."""
@@ -47,6 +50,10 @@ class Planting:
     """Data paths of the keys it wrote into the action."""
     is_on_top: bool = False
     """Whether it started from the result of an earlier planting."""
+    given: dict[str, list[tuple[float, float, str]]] = field(default_factory=dict)
+    """Contacts that it started from, by chain name: planting may shorten them."""
+    departures: dict[str, tuple[float, float]] = field(default_factory=dict)
+    """Largest distance of each foot from the motion before, in leg lengths, and its frame, by chain name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,52 +66,106 @@ class EarlierPlanting:
     """Whether contacts or settings differ from it, and this planting starts from the motion before it."""
     is_on_top: bool = False
     """Whether it had contacts that are gone now, and could not be removed."""
+    given: Mapping[str, Codes] = field(default_factory=dict)
+    """States `(F,)` that it started from, by chain name, if the keyed ones are those that it left; else empty."""
+    matching: Planting | None = None
+    """The planting of the same legs and frames in the same action."""
 
 
-def planted_before(plan: PlantingPlan) -> list[Reach]:
-    """Paths and frames that earlier plantings of the same legs and frames have keyed in the action, to start from before them."""
-    if plan.settings.destination == "NLA" or _has_root_motion(plan):
+def planted_before(plan: PlantingPlan) -> list[ToWrite]:
+    """What earlier plantings of the same legs and frames have keyed, to start from before them: in strips, for strips."""
+    if _has_root_motion(plan):
         return []
-    matching = [each for each in _plantings(object_named(plan.armature)) if _matches(each, plan) and not each.strips]
-    return [Reach(plan.armature, set(each.paths), (each.first, each.last)) for each in matching]
+    in_strips = plan.settings.destination == "NLA"
+    matching = [
+        each for each in _plantings(object_named(plan.armature)) if _matches(each, plan) and bool(each.strips) == in_strips
+    ]
+    return [
+        ToWrite(plan.armature, frozenset(each.paths), (each.first, each.last), strip)
+        for each in matching
+        for strip in each.strips or [""]
+    ]
 
 
 def earlier_planting(plan: PlantingPlan, beginning: Beginning) -> EarlierPlanting:
     """What happens to earlier plantings that overlap the plan's frames."""
-    start, end = float(plan.frames[0]), float(plan.frames[-1])
-    overlapping = [each for each in _plantings(object_named(plan.armature)) if each.first <= end and each.last >= start]
-    matching = next((each for each in overlapping if _matches(each, plan)), None)
-    then_and_now = [pair for each in overlapping for pair in _contacts_then_and_now(each, plan)]
+    start, end, recorded = float(plan.frames[0]), float(plan.frames[-1]), _plantings(object_named(plan.armature))
+    matching = _matching(recorded, plan)
+    overlapping = [each for each in recorded if each.first <= end and each.last >= start]
+    overlapping = [each for each in overlapping if each == matching or not _matches(each, plan)]
+    armature = object_named(plan.armature)
+    then_and_now = [pair for each in overlapping for pair in _contacts_then_and_now(each, armature, plan.frames)]
     has_changed = any(not np.array_equal(then, now) for then, now in then_and_now)
     has_changed |= matching is not None and matching.settings != _digest(plan)
     starts_over = bool(beginning.earlier) and matching is not None and not matching.is_on_top
     is_on_top = not starts_over and any(np.any(then & ~now) for then, now in then_and_now)
-    return EarlierPlanting(beginning.earlier, is_anew=starts_over and has_changed, is_on_top=is_on_top)
+    given: dict[str, Codes] = {}
+    # To shorten once more what was shortened would make another planting of it.
+    if matching is not None and _is_as_keyed(matching, armature, plan.frames):
+        given = {
+            chain: states_of_contacts([Contact(*contact) for contact in contacts], plan.frames)
+            for chain, contacts in matching.given.items()
+        }
+    return EarlierPlanting(beginning.earlier, starts_over and has_changed, is_on_top, given, matching)
 
 
-def write_and_note(scene: Scene, plan: PlantingPlan, channels: Sequence[ChannelPieces], earlier: EarlierPlanting) -> None:
-    """Write the keys of all channels, and record the planting for the next run."""
+def note_planting(
+    plan: PlantingPlan,
+    channels: Sequence[ChannelPieces],
+    earlier: EarlierPlanting,
+    given: Sequence[Codes],
+    departures: Sequence[Array],
+) -> None:
+    """Record the planting that was just written, with the states that each leg was `given`, for the next run.
+
+    departures : (F,) for each leg, distances from the motion before, in leg lengths
+    """
     armature, start, end = object_named(plan.armature), float(plan.frames[0]), float(plan.frames[-1])
     in_strips = plan.settings.destination == "NLA"
-    task = ROOT_MOTION_TASK if _has_root_motion(plan) else TASK
-    present = _plantings(armature)
-    kept, replaced = [each for each in present if not _matches(each, plan)], [each for each in present if _matches(each, plan)]
-    write_pieces(scene, plan, channels, task=task, earlier=earlier.taken_back)
+    kept = [
+        each
+        for each in _plantings(armature)
+        if each != earlier.matching and not (_matches(each, plan) and _is_as_keyed(each, armature, plan.frames))
+    ]
+    note_strips(plan, channels)
     if channels:
         planting = Planting(
             first=start,
             last=end,
             contacts={
-                chain: list(map(astuple, contacts_of_states(states, plan.frames))) for chain, states in _states(plan, plan.frames)
+                leg.chain: list(map(astuple, contacts_of_states(states, plan.frames)))
+                for leg, states in ((leg, _keyed(armature, leg.chain, plan.frames)) for leg in plan.legs)
             },
             settings=_digest(plan),
             strips=sorted({channel.strip for channel in channels}) if in_strips else [],
             paths=[] if in_strips else sorted({channel.pieces[0].path for channel in channels}),
-            is_on_top=any(each.is_on_top or not earlier.taken_back for each in replaced),
+            is_on_top=earlier.matching is not None and (earlier.matching.is_on_top or not earlier.taken_back),
+            given={
+                leg.chain: list(map(astuple, contacts_of_states(states, plan.frames)))
+                for leg, states in zip(plan.legs, given, strict=False)
+            },
+            departures={
+                leg.chain: (float(far.max()), float(plan.frames[far.argmax()]))
+                for leg, far in zip(plan.legs, departures, strict=False)
+            },
         )
         kept.append(planting)
     if channels or earlier.taken_back:
-        armature.twobone.plantings = json.dumps([asdict(each) for each in kept])
+        assign(armature.twobone, "plantings", json.dumps([asdict(each) for each in kept]))
+
+
+def planted_departures(armature: Object, span: Span) -> dict[str, tuple[float, float]]:
+    """Largest distance of each planted foot from the motion before, in leg lengths, and its frame, by chain name.
+
+    Of the plantings of the present action that still stand and overlap `span`.
+    """
+    found: dict[str, tuple[float, float]] = {}
+    for planting in _plantings(armature):
+        frames = np.arange(math.ceil(planting.first), planting.last + 1.0)
+        if planting.first <= span[1] and planting.last >= span[0] and _is_as_keyed(planting, armature, frames):
+            for chain, (far, frame) in planting.departures.items():
+                found[chain] = max(found.get(chain, (0.0, 0.0)), (float(far), float(frame)))
+    return found
 
 
 def _plantings(armature: Object) -> list[Planting]:
@@ -118,7 +179,9 @@ def _plantings(armature: Object) -> list[Planting]:
     except (ValueError, TypeError, AttributeError):
         return []
     return [
-        each for each in recorded if replaced.issuperset(each.paths) and all(strips_of(armature, [name]) for name in each.strips)
+        each
+        for each in recorded
+        if replaced.issuperset(each.paths) and all(is_untouched_strip(armature, name) is not None for name in each.strips)
     ]
 
 
@@ -128,18 +191,29 @@ def _matches(planting: Planting, plan: PlantingPlan) -> bool:
     return (planting.first, planting.last, list(planting.contacts)) == expected
 
 
-def _contacts_then_and_now(planting: Planting, plan: PlantingPlan) -> Iterator[tuple[Codes, Codes]]:
-    """States of each leg that planting and plan share, at the frames they share: as planted, and as keyed now."""
-    frames = plan.frames[(plan.frames >= planting.first) & (plan.frames <= planting.last)]
-    for chain, now in _states(plan, frames):
-        if chain in planting.contacts:
-            yield states_of_contacts([Contact(*contact) for contact in planting.contacts[chain]], frames), now
+def _matching(recorded: Sequence[Planting], plan: PlantingPlan) -> Planting | None:
+    """The planting of a plan's legs and frames: of those in several actions, the one whose contacts are keyed now."""
+    found = [each for each in recorded if _matches(each, plan)]
+    keyed = [each for each in found if _is_as_keyed(each, object_named(plan.armature), plan.frames)]
+    return next(iter([*keyed, *found]), None)
 
 
-def _states(plan: PlantingPlan, frames: Array) -> list[tuple[str, Codes]]:
-    """Chain name and currently keyed contact states `(F,)` of each leg."""
-    armature = object_named(plan.armature)
-    return [(leg.chain, keyed_states(armature, armature.twobone.chains[leg.chain], frames)) for leg in plan.legs]
+def _is_as_keyed(planting: Planting, armature: Object, frames: Array) -> bool:
+    """Whether the contacts of a planting are those that are keyed now."""
+    return all(np.array_equal(*pair) for pair in _contacts_then_and_now(planting, armature, frames))
+
+
+def _contacts_then_and_now(planting: Planting, armature: Object, frames: Array) -> Iterator[tuple[Codes, Codes]]:
+    """States of each leg of a planting that is still there, at those frames that it has: as planted, and as keyed now."""
+    frames = frames[(frames >= planting.first) & (frames <= planting.last)]
+    for chain, contacts in planting.contacts.items():
+        if chain in armature.twobone.chains:
+            yield states_of_contacts([Contact(*contact) for contact in contacts], frames), _keyed(armature, chain, frames)
+
+
+def _keyed(armature: Object, chain: str, frames: Array) -> Codes:
+    """Currently keyed contact states `(F,)` of a leg."""
+    return keyed_states(armature, armature.twobone.chains[chain], frames)
 
 
 def _digest(plan: PlantingPlan) -> str:
@@ -149,3 +223,30 @@ def _digest(plan: PlantingPlan) -> str:
 def _has_root_motion(plan: PlantingPlan) -> bool:
     """Whether the settings add or remove root motion."""
     return isinstance(plan.settings, PlantSettings) and plan.settings.root_motion != "KEEP"
+
+
+def planting_changes(plan: PlantingPlan, channels: Sequence[ChannelPieces]) -> list[Change]:
+    """The keys of a planting as changes."""
+    return piece_changes(plan, channels, ROOT_MOTION_TASK if _has_root_motion(plan) else TASK)
+
+
+def piece_changes(plan: PlantingPlan, channels: Sequence[ChannelPieces], task: str) -> list[Change]:
+    """The keys of all channels as changes."""
+    return [
+        Change(
+            owner=plan.armature,
+            keys=[replace(piece, outside=channel.outside) for piece in channel.pieces],
+            within=(float(plan.frames[0]), float(plan.frames[-1])),
+            task=task,
+            destination=plan.settings.destination,
+            strip=channel.strip,
+            in_pieces=True,
+        )
+        for channel in channels
+    ]
+
+
+def note_strips(plan: PlantingPlan, channels: Sequence[ChannelPieces]) -> None:
+    """Record on the strips of limbs which strip holds the root's keys."""
+    if plan.settings.destination == "NLA" and plan.root is not None:
+        note_root(object_named(plan.armature), {channel.strip for channel in channels} - {plan.root.name}, plan.root.name)

@@ -3,46 +3,354 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ....core.array_types import Array, Indices
-from ....core.arrays import every_row, magnitude
+from ....core.array_types import Array, Indices, KeyFrames, Mask, SampledFrames
+from ....core.arrays import every_row, frame_rows, magnitude
+from ....core.contacts.states import runs
 from ....core.curves.frames import NEAR_FRAME
-from ....core.curves.reduction import reduce_keys
+from ....core.curves.reduction import Reduction, reduce_keys
 from ....core.planting.goals import SAMPLES_PER_FRAME
 from ....core.rig.inheritance import parent_transform
 from ....core.rig.limb_normals import Hinges
 from ....core.rig.rotations import solve_linear
+from ....core.rows import at_frames
+from ....pipeline.keys.holding import with_held_keys
+from ....pipeline.keys.posed_points import PosedByCurves
 from ....pipeline.keys.reducing import reduced_keys as few_keys
 from ....pipeline.motion.plan_motion import AimedMotion
+from ....pipeline.plan.chain_plan import ChainPlan
 from ....pipeline.pose.solving import CurvedChain, CurveSamples, curves_of_rows, solve_chain_pose
+from ....records import replace
 from ....scene.bones import rotation_path, scale_path
-from ....scene.keys.tables import ChannelKeys, Keyed, KeyTable
+from ....scene.keys.tables import NO_KEYS, Keyed, KeyTable, SmoothKeys
 from ....scene.sampling.quantities import Samples
 from ....scene.sampling.stepping import Steps, part_of
 from ..plan.feet import LegMotion, moved_leg
 from ..pose.standing import Planted, PlantedLeg
-from .keys import (
-    Piece,
-    PieceRows,
-    changed_pieces,
-    fitted_keys,
-    fitted_samples,
-    held_beside,
-    motion_at,
-    piece_samples,
-    with_straight_handles,
-)
-from .spacing import reduced_keys, with_keys_between
 
 if TYPE_CHECKING:
-    from ....pipeline.plan.planning import ChainPlan
     from ..plan.planning import PlantingPlan
     from ..plan.roots import RootPlan
+
+STRAIGHT_HANDLES = 1e-4
+"""Sine of the angle between two handles, in frames and radians, up to which they count as collinear."""
+
+QUARTERS = np.arange(SAMPLES_PER_FRAME + 1)
+"""Sample offsets from one frame to the next, both included."""
+
+Piece = tuple[int, int]
+"""First and last row of a run of frames that change."""
+
+
+def changed_pieces(changed: Mask, *, whole_range: bool) -> list[Piece]:
+    """Pieces of frames to key, from a mask `(S,)` of the samples that change; all frames if any changes and `whole_range`.
+
+    A frame counts as changed if its own sample is, so the frames just outside a piece are unchanged.
+    """
+    at_frames = changed[::SAMPLES_PER_FRAME]
+    if not at_frames.any():
+        return []
+    return [(0, len(at_frames) - 1)] if whole_range else runs(at_frames)
+
+
+def piece_samples(piece: Piece) -> slice:
+    """Slice of the samples of a piece."""
+    return slice(piece[0] * SAMPLES_PER_FRAME, piece[1] * SAMPLES_PER_FRAME + 1)
+
+
+def motion_at(motion: AimedMotion, indices: Indices) -> AimedMotion:
+    """A plan's motion at some of its samples."""
+
+    def at(values: Array | None) -> Array | None:
+        return None if values is None else frame_rows(values, indices)
+
+    return replace(
+        motion,
+        frames=motion.frames[indices],
+        chain=at_frames(motion.chain, indices),
+        rotation_values=tuple(frame_rows(values, indices) for values in motion.rotation_values),
+        world_from_armature=frame_rows(motion.world_from_armature, indices),
+        armature_from_world=frame_rows(motion.armature_from_world, indices),
+        target_world=frame_rows(motion.target_world, indices),
+        influence=np.ones(1),
+        end_pose=at(motion.end_pose),
+        end_rotation_values=at(motion.end_rotation_values),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class PieceRows:
+    """Rows of the frames of several pieces within their concatenated samples."""
+
+    whole: Indices
+    """`(F,)` rows of the frames."""
+    goes_on: Mask
+    """`(F,)` whether another frame of the same piece follows."""
+
+    @classmethod
+    def of(cls, counts: Sequence[int]) -> PieceRows:
+        """Rows for pieces with these numbers of frames."""
+        ends = np.cumsum(counts)
+        number = np.repeat(np.arange(len(counts)), counts)
+        goes_on = np.ones(ends[-1], dtype=bool)
+        goes_on[ends - 1] = False
+        return cls(np.arange(ends[-1]) * SAMPLES_PER_FRAME - number * (SAMPLES_PER_FRAME - 1), goes_on)
+
+    @property
+    def starts(self) -> Indices:
+        """`(n,)` rows of the frames that another frame of the same piece follows."""
+        return self.whole[self.goes_on]
+
+
+def fitted_keys(curves: Sequence[CurveSamples], frames: Array, rows: PieceRows) -> list[SmoothKeys]:
+    """Keys for each curve `(S,)` at every frame `(F,)` of the pieces, with handles of the least-squares cubics between them."""
+    values = np.stack([curve.values for curve in curves], axis=-1)
+    at, goes_on, came_on = values[rows.whole], rows.goes_on, np.roll(rows.goes_on, 1)
+    leaving, arriving = _cubic(values[rows.starts[:, None] + QUARTERS].swapaxes(0, 1))
+    left, right = at.copy(), at.copy()
+    right[goes_on], left[came_on] = leaving, arriving
+    # At the end of a piece the outer handle continues the inner one; a single key has flat handles.
+    right[~goes_on], left[~came_on] = 2.0 * at[~goes_on] - left[~goes_on], 2.0 * at[~came_on] - right[~came_on]
+    third = np.ones(len(frames)) / 3.0
+    third[goes_on] = np.diff(frames)[goes_on[:-1]] / 3.0
+    before = np.where(came_on, np.roll(third, 1), third)
+    third = np.where(goes_on, third, before)
+    return [
+        SmoothKeys(
+            *(curve.path, curve.index, curve.group, KeyFrames(frames), at[:, column]),
+            left=np.stack([frames - before, left[:, column]], axis=-1),
+            right=np.stack([frames + third, right[:, column]], axis=-1),
+        )
+        for column, curve in enumerate(curves)
+    ]
+
+
+def with_straight_handles(keys: Sequence[SmoothKeys]) -> list[SmoothKeys]:
+    """The keys with `smooth` set where both handles are collinear; each segment between two keys was fitted separately."""
+    straight = []
+    for key in keys:
+        places = np.stack([key.frames, key.values], axis=-1)
+        before, after = places - key.left, key.right - places
+        across = np.abs(before[:, 0] * after[:, 1] - before[:, 1] * after[:, 0])
+        straight.append(replace(key, smooth=across <= STRAIGHT_HANDLES * np.hypot(*before.T) * np.hypot(*after.T)))
+    return straight
+
+
+FRACTIONS = np.arange(1, SAMPLES_PER_FRAME) / SAMPLES_PER_FRAME
+INNER_WEIGHTS = np.stack([3.0 * FRACTIONS * (1.0 - FRACTIONS) ** 2, 3.0 * FRACTIONS**2 * (1.0 - FRACTIONS)], axis=-1)
+"""Weights of the two inner control points of a cubic at the samples between its ends."""
+LEAST_SQUARES = np.linalg.pinv(INNER_WEIGHTS)
+"""Least-squares map from the residuals at these samples to the inner control points."""
+
+
+def _cubic(windows: Array) -> Array:
+    """Inner control points `(2, n, ...)`, first and second, of the least-squares cubics for frame samples `(5, n, ...)`."""
+    weights = FRACTIONS.reshape(-1, *(1,) * (windows.ndim - 1))
+    outer = (1.0 - weights) ** 3 * windows[0] + weights**3 * windows[-1]
+    return np.tensordot(LEAST_SQUARES, windows[1:-1] - outer, axes=1)
+
+
+def fitted_samples(values: Array) -> Array:
+    """Values `(S,)` of the keys fitted to samples `(S,)`: approximate between frames."""
+    inner = _cubic(values[np.arange(0, len(values) - 1, SAMPLES_PER_FRAME) + QUARTERS[:, None]])
+    fitted = values.copy()
+    for number, part in enumerate(FRACTIONS, start=1):
+        outer = (1.0 - part) ** 3 * values[:-1:SAMPLES_PER_FRAME] + part**3 * values[SAMPLES_PER_FRAME::SAMPLES_PER_FRAME]
+        fitted[number::SAMPLES_PER_FRAME] = outer + INNER_WEIGHTS[number - 1] @ inner
+    return fitted
+
+
+def held_beside(
+    keyed: Keyed, pieces: Sequence[SmoothKeys], ends: Sequence[tuple[float, float]], within: tuple[float, float]
+) -> KeyTable | None:
+    """Keys of a channel outside the new pieces: the present ones, held by a key to either side of each piece.
+
+    ends : present values of the channel in the frames before and after each piece
+    within : first and last frame of the range
+
+    Outside the range nothing is held beyond the channel's first and last key. `None` if nothing changes.
+    """
+    table = NO_KEYS if keyed.table is None else keyed.table
+    if keyed.table is None:
+        first, last = -np.inf, np.inf
+    else:
+        first, last = min(float(table["co"][0, 0]), within[0]), max(float(table["co"][-1, 0]), within[1])
+    held = table
+    for piece, (before, after) in zip(pieces, ends, strict=True):
+        start, end = float(piece.frames[0]) - 1.0, float(piece.frames[-1]) + 1.0
+        held = with_held_keys(
+            held,
+            (start, before) if start >= first - NEAR_FRAME else None,
+            (end, after) if end <= last + NEAR_FRAME else None,
+        )
+    return None if held is keyed.table else held
+
+
+LARGEST_MOVE = 2e-4
+"""Largest move of a planted foot between two keys, relative to leg length."""
+
+INSIDE_FRAME = QUARTERS[1:-1]
+"""Sample offsets of a frame without a key; curves are exact at keys."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Cubics:
+    """Cubic segments of all curves within some frames, each frame from its key to that of the next frame."""
+
+    step: int
+    """Number of samples from key to key."""
+    windows: Array
+    """`(n, 5, K)` samples of the curves in each frame."""
+    handles: Array
+    """`(n, k, 2, K)` inner control points of the cubics in each frame."""
+
+    def samples(self) -> Array:
+        """Values `(n, 5, K)` of the cubics at the samples."""
+        values = self.windows.copy()
+        for part, start in enumerate(range(0, SAMPLES_PER_FRAME, self.step)):
+            u = (np.arange(1, self.step) / self.step)[:, None]
+            first, last = (self.windows[:, [at]] for at in (start, start + self.step))
+            inner = self.handles[:, part, :, None]
+            outer = (1.0 - u) ** 3 * first + u**3 * last
+            values[:, start + 1 : start + self.step] = outer + 3.0 * u * (1.0 - u) * ((1.0 - u) * inner[:, 0] + u * inner[:, 1])
+        return values
+
+
+def reduced_keys(solved: CurvedChain, keys: Sequence[SmoothKeys], pinned: Mask, tolerance: float) -> list[SmoothKeys]:
+    """Reduce the keys of a leg, given on every frame, where its foot is free.
+
+    pinned : (S,) where the foot stands
+    tolerance : largest deviation of knee, ankle and the foot's end, world units
+    """
+    values = np.stack([curve.values for curve in solved.curves], axis=-1)
+    kept = pinned[::SAMPLES_PER_FRAME].copy()
+    reduced = list(keys)
+    for first, last in runs(~kept):
+        start, end = max(first - 1, 0), min(last + 1, len(kept) - 1)
+        if start == end:
+            kept[first] = True
+            continue
+        rows = np.arange(start * SAMPLES_PER_FRAME, end * SAMPLES_PER_FRAME + 1)
+        reduction = _reduced(solved, values[rows], rows, tolerance)
+        places = np.searchsorted(reduced[0].frames, reduction.frames)
+        if not np.array_equal(reduced[0].frames[np.minimum(places, len(kept) - 1)], reduction.frames):
+            kept[start : end + 1] = True  # The tolerance would need keys between frames; keys on every frame come closer.
+            continue
+        kept[places] = True
+        reduced = [_with_handles(key, reduction, places, column) for column, key in enumerate(reduced)]
+    return [
+        replace(
+            key,
+            frames=KeyFrames(key.frames[kept]),
+            values=key.values[kept],
+            left=np.array(key.left)[kept],
+            right=np.array(key.right)[kept],
+        )
+        for key in reduced
+    ]
+
+
+def _reduced(solved: CurvedChain, values: Array, rows: Indices, tolerance: float) -> Reduction:
+    posed = PosedByCurves.of(solved)
+    exact = posed.points(values, rows)
+
+    def drift(tried: Array, indices: Indices) -> Array:
+        return magnitude(posed.points(tried, rows[indices]) - exact[indices])
+
+    frames = solved.plan.frames[rows]
+    return reduce_keys(frames, values, drift, tolerance, key_frames=frames[::SAMPLES_PER_FRAME])
+
+
+def _with_handles(key: SmoothKeys, reduction: Reduction, places: Indices, column: int) -> SmoothKeys:
+    """The keys with the handles of a reduced stretch; at its two ends, only the handle towards its inside."""
+    left, right = np.array(key.left), np.array(key.right)
+    left[places[1:]] = reduction.left[1:, column]
+    right[places[:-1]] = reduction.right[:-1, column]
+    return replace(key, left=left, right=right)
+
+
+def with_keys_between(
+    solved: CurvedChain, keys: Sequence[SmoothKeys], pinned: Mask, length: float, starts: Indices
+) -> list[SmoothKeys]:
+    """Add keys at half or quarter frames to the keys of a leg, given at frames, where its planted foot would move.
+
+    pinned : (S,) where the foot stands, with keys on every frame
+    length : length of the leg, world units
+    starts : (n,) sample rows of the frames that another frame follows
+    """
+    values = np.stack([curve.values for curve in solved.curves], axis=-1)
+    starts = starts[pinned[starts[:, None] + QUARTERS].all(axis=1)]
+    denser, posed = list(keys), PosedByCurves.of(solved)
+    windows = values[starts[:, None] + QUARTERS]
+    exact = _ends_between(posed, windows, starts)
+    for step in (SAMPLES_PER_FRAME, SAMPLES_PER_FRAME // 2, 1):
+        if not len(starts):
+            break
+        cubics = _cubics(windows, step)
+        still = magnitude(_ends_between(posed, cubics.samples(), starts) - exact).max(axis=1) <= LARGEST_MOVE * length
+        if step < SAMPLES_PER_FRAME:
+            fitted = replace(cubics, windows=cubics.windows[still], handles=cubics.handles[still])
+            denser = _inserted(denser, solved.plan.frames[starts[still]], fitted)
+        starts, windows, exact = starts[~still], windows[~still], exact[~still]
+    return denser
+
+
+def _cubics(windows: Array, step: int) -> _Cubics:
+    """Least-squares cubics with a key every `step` samples; where undetermined, with the samples' slopes at the keys."""
+    slopes = np.gradient(windows, axis=1, edge_order=2) if len(windows) else windows
+    u = np.arange(1, step) / step
+    weights = np.stack([3.0 * u * (1.0 - u) ** 2, 3.0 * u**2 * (1.0 - u)], axis=-1)
+    inner = []
+    for start in range(0, SAMPLES_PER_FRAME, step):
+        end = start + step
+        first, last = windows[:, start], windows[:, end]
+        guess = np.stack([first + slopes[:, start] * step / 3.0, last - slopes[:, end] * step / 3.0], axis=1)
+        outer = (1.0 - u[:, None]) ** 3 * first[:, None] + u[:, None] ** 3 * last[:, None]
+        missing = windows[:, start + 1 : end] - outer - weights @ guess
+        inner.append(guess + np.linalg.pinv(weights) @ missing if step > 1 else guess)
+    return _Cubics(step, windows, np.stack(inner, axis=1))
+
+
+def _ends_between(posed: PosedByCurves, windows: Array, starts: Indices) -> Array:
+    """Positions `(n, p, 3)` of ankle and foot at the samples inside frames, for curve samples `(n, 5, K)`."""
+    rows, middle = (starts[:, None] + INSIDE_FRAME).ravel(), len(posed.solved.plan.rest.turning) - 1
+    if not len(rows):
+        return np.zeros((0, 1, 3))
+    ends = posed.points(windows[:, INSIDE_FRAME].reshape(len(rows), -1), rows)[:, middle:]
+    return ends.reshape(len(starts), -1, 3)
+
+
+def _inserted(keys: Sequence[SmoothKeys], frames: Array, cubics: _Cubics) -> list[SmoothKeys]:
+    """Insert the keys of cubics that begin at `frames` `(n,)`; each of these frames and the next must have a key."""
+    if not len(frames):
+        return list(keys)
+    return [_channel_inserted(key, frames, cubics, column) for column, key in enumerate(keys)]
+
+
+def _channel_inserted(key: SmoothKeys, frames: Array, cubics: _Cubics, column: int) -> SmoothKeys:
+    places = np.searchsorted(key.frames, frames)
+    length = (key.frames[places + 1] - frames)[:, None] * cubics.step / SAMPLES_PER_FRAME
+    starts = frames[:, None] + length * np.arange(SAMPLES_PER_FRAME // cubics.step)
+    right = np.stack([starts + length / 3.0, cubics.handles[:, :, 0, column]], axis=-1)
+    left = np.stack([starts + length * 2.0 / 3.0, cubics.handles[:, :, 1, column]], axis=-1)
+    old_left, old_right = np.array(key.left), np.array(key.right)
+    old_right[places], old_left[places + 1] = right[:, 0], left[:, -1]
+    new = starts[:, 1:].ravel()
+    order = np.argsort(np.concatenate([key.frames, new]), kind="stable")
+    values = np.concatenate([key.values, cubics.windows[:, cubics.step : -1 : cubics.step, column].ravel()])
+    return replace(
+        key,
+        frames=KeyFrames(np.concatenate([key.frames, new])[order]),
+        values=values[order],
+        left=np.concatenate([old_left, left[:, :-1].reshape(-1, 2)])[order],
+        right=np.concatenate([old_right, right[:, 1:].reshape(-1, 2)])[order],
+    )
+
 
 SAMPLES_AT_ONCE = 4096
 """Samples solved in one batch: more would be no faster, and would block the window."""
@@ -66,7 +374,7 @@ class ChannelPieces:
 
     strip: str
     """Name of the NLA strip for them, if the destination is strips."""
-    pieces: list[ChannelKeys]
+    pieces: list[SmoothKeys]
     outside: KeyTable | None
     """Keys of the curve outside the pieces; `None` keeps its present ones."""
 
@@ -111,7 +419,7 @@ def _leg_keys(plan: PlantingPlan, leg: PlantedLeg, moves: Array) -> Steps[list[C
 
 def _piece_keys(
     plan: PlantingPlan, leg: PlantedLeg, motion: AimedMotion, group: Sequence[tuple[Piece, Sequence[CurveSamples]]]
-) -> list[tuple[Piece, list[ChannelKeys]]]:
+) -> list[tuple[Piece, list[SmoothKeys]]]:
     """Keys of several pieces of a leg whose curves have the same channels."""
     pieces, columns = [piece for piece, _ in group], list(zip(*(curves for _, curves in group), strict=True))
     samples = _samples_of(pieces)
@@ -133,9 +441,10 @@ def _piece_keys(
     return piece_keys
 
 
-def _part_of_keys(keys: ChannelKeys, part: slice) -> ChannelKeys:
-    left, right, smooth = (None if each is None else each[part] for each in (keys.left, keys.right, keys.smooth))
-    return replace(keys, frames=keys.frames[part], values=keys.values[part], left=left, right=right, smooth=smooth)
+def _part_of_keys(keys: SmoothKeys, part: slice) -> SmoothKeys:
+    smooth = None if keys.smooth is None else keys.smooth[part]
+    parts = {name: getattr(keys, name)[part] for name in ("frames", "values", "left", "right")}
+    return replace(keys, **parts, smooth=smooth)
 
 
 def _solved_at_once(pieces: Sequence[Piece]) -> Iterator[list[Piece]]:
@@ -189,7 +498,7 @@ def _at_samples(
     plan: ChainPlan, motion: AimedMotion, samples: Indices, hinges: Hinges | None = None
 ) -> tuple[ChainPlan, AimedMotion]:
     """A leg's plan and motion at some samples; `hinges` known at the first samples of the plan are interpolated to them."""
-    frames = plan.frames[samples]
+    frames = SampledFrames(plan.frames[samples])
     at = None if hinges is None else hinges.at(plan.frames[: len(hinges.axes)], frames)
     whole = np.flatnonzero(samples % SAMPLES_PER_FRAME == 0)
     return replace(plan, frames=frames, hinges=at, report_rows=whole), motion_at(motion, samples)
@@ -238,7 +547,7 @@ def root_keys(
 
 def _few_root_keys(
     plan: PlantingPlan, parts: Sequence[CurveSamples], times: Array, frames: Array, space: Array
-) -> list[ChannelKeys]:
+) -> list[SmoothKeys]:
     """The fewest keys with which the root stays within the tolerance, world units, of its samples at `times` `(N,)`."""
     exact = np.stack([part.values for part in parts], axis=-1)
 
@@ -258,7 +567,7 @@ def _root_changes(moves: Array) -> Array:
 def root_drift(plan: PlantingPlan, root: RootPlan, samples: Samples, moves: Array, *, whole_range: bool = False) -> Array:
     """Deviation `(S, 3)`, world space, of the root's keyed curve from its goals between frames.
 
-    After the last key of a piece the curve runs straight to the next frame, see `write_pieces`, unless a key comes before that.
+    After the last key of a piece the curve runs straight to the next frame, see `piece_changes`, unless a key comes before that.
     """
     drift = np.zeros((len(plan.samples), 3))
     curves = _root_curves(plan, root, samples, moves)
@@ -301,10 +610,10 @@ def _root_space(plan: PlantingPlan, root: RootPlan, samples: Samples) -> Array:
 
 
 def _channels(
-    plan: PlantingPlan, strip: str, solved: Sequence[tuple[Piece, list[ChannelKeys]]], present: dict[Channel, Present]
+    plan: PlantingPlan, strip: str, solved: Sequence[tuple[Piece, list[SmoothKeys]]], present: dict[Channel, Present]
 ) -> list[ChannelPieces]:
     """Merge the keys of all pieces by channel; some pieces have fewer channels than others."""
-    keys: dict[Channel, list[tuple[Piece, ChannelKeys]]] = {}
+    keys: dict[Channel, list[tuple[Piece, SmoothKeys]]] = {}
     for piece, piece_keys in solved:
         for made in piece_keys:
             keys.setdefault((made.path, made.index), []).append((piece, made))

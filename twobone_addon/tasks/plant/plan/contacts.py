@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,18 +12,22 @@ from ....core.array_types import Array, Codes, Mask
 from ....core.arrays import magnitude, path_length
 from ....core.contacts.finding import MOST_LEVEL
 from ....core.contacts.ground import is_of_flat_ground, nearer_ground
-from ....core.contacts.states import on_ball, on_heel
+from ....core.contacts.states import on_ball, on_heel, runs
 from ....core.planting.ground import Ground, carried_ground, level_surface, moved_ground, moving_ground
+from ....records import replace
 from ....scene.sampling.quantities import Samples
 from ....settings.planting import PlantSettings
 from ...find_contacts.solve import FoundContacts
 from .feet import LegMotion, at_frames, in_ground
 
 if TYPE_CHECKING:
-    from .planning import ContactPlan, LegPlan, PlantingPlan, PlantPlan
+    from .planning import ContactPlan, PlantingPlan, PlantPlan
 
 ABOVE = 0.5
 """Height above a foot, in leg lengths, from which the ground below is searched for."""
+
+FLAT = 0.02
+"""Leg lengths over which the heights of all contacts may spread on one floor: 18 mm of a leg of 0.9 m, less than any step."""
 
 IN_PLACE = 1e-3
 """Largest travel, in leg lengths, of a character that stays in place."""
@@ -55,7 +59,8 @@ def ground_of(plan: PlantPlan, contacts: ContactPlan, standing: Standing, sample
     if surface is not None and contacts.ground is not None:
         matrices = samples.on(plan.samples)[contacts.ground]
 
-        length = max(_rest_length(leg, samples) for leg in plan.legs)
+        scales = [(leg.plan.rest.rest_joints(), samples[leg.plan.armature_world][0, :3, :3]) for leg in plan.legs]
+        length = max(float(path_length(joints @ scale.T)) for joints, scale in scales)
 
         def below(places: Array) -> tuple[Array, Array]:
             heights, normals = surface.below(places[:, None], matrices[:1], ABOVE * length)
@@ -70,7 +75,9 @@ def ground_of(plan: PlantPlan, contacts: ContactPlan, standing: Standing, sample
         level_ground = replace(ground, level=height)
         # Stairs and boxes that the user has not named as ground are wherever feet stand on them.
         most = MOST_LEVEL * max(leg.length for leg in legs)
-        return replace(level_ground, surface=level_surface(height, most)) if plan.settings.priority == "HEIGHTS" else level_ground
+        if plan.settings.priority == "HEIGHTS":
+            return replace(level_ground, surface=level_surface(height, most))
+        return with_one_height(level_ground, standing, legs)
     return _with_animated_ground(replace(ground, surface=level_surface(height)), standing, legs)
 
 
@@ -98,6 +105,18 @@ def ground_after(ground: Ground, travel: Array) -> Ground:
     return moved_ground(ground, travel) if np.any(travel) else ground
 
 
+def with_one_height(ground: Ground, standing: Standing, legs: Sequence[LegMotion]) -> Ground:
+    """The ground at one height for all contacts, if they are so nearly at one that it is a floor."""
+    heights = []
+    for leg, states in zip(legs, standing.states, strict=True):
+        foot = at_frames(in_ground(leg.foot, ground))
+        for points, rise, stands in ((foot.heel, 0.0, on_heel(states)), (foot.ball, leg.ball_height, on_ball(states))):
+            soles = foot.points(points)[:, 2] - rise
+            heights += [float(soles[first : last + 1].mean()) for first, last in runs(stands)]
+    is_flat = len(heights) > 1 and np.ptp(heights) <= FLAT * max(leg.length for leg in legs)
+    return replace(ground, is_flat=True, level=float(np.median(heights))) if is_flat else ground
+
+
 def _with_animated_ground(ground: Ground, standing: Standing, legs: Sequence[LegMotion]) -> Ground:
     """The ground with `is_new` and `level` set: whether the legs were animated on other, flat ground, and its height."""
     flat, over = [], []
@@ -115,9 +134,3 @@ def _with_animated_ground(ground: Ground, standing: Standing, legs: Sequence[Leg
         return ground
     is_new = is_of_flat_ground(heights, np.concatenate(over), max(leg.length for leg in legs))
     return replace(ground, is_new=is_new, level=float(np.median(heights)))
-
-
-def _rest_length(leg: LegPlan, samples: Samples) -> float:
-    """Length of a leg at rest in world units, including the armature's scale."""
-    world = samples[leg.plan.armature_world][0, :3, :3]
-    return float(path_length(leg.plan.rest.rest_joints() @ world.T))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,6 +19,7 @@ from ....core.rig.posing import pose_path, stretched
 from ....core.rig.rotations import nearest_rotation
 from ....pipeline.motion.plan_motion import AimedMotion, PlanMotion, aimed, plan_motion, points
 from ....pipeline.pose.limb_plane import hinges_of, posed_joints
+from ....records import replace
 from ....scene.sampling.quantities import Quantity, Samples
 
 if TYPE_CHECKING:
@@ -125,13 +126,9 @@ def _foot(ankles: Array, linear: Array, offsets: tuple[Array, Array]) -> Foot:
     size = np.cbrt(np.linalg.det(linear[0]))
     if size and np.abs(stretches / size - np.eye(3)).max() > UNEVEN:
         return Foot(ankles, turns, size * offsets[0], size * offsets[1], stretches / size)
-    heel, ball = (np.mean(_into_axes(turns, linear @ offset), axis=0) for offset in offsets)
+    own = np.swapaxes(turns, -1, -2) @ linear
+    heel, ball = (np.mean(own @ offset, axis=0) for offset in offsets)
     return Foot(ankles, turns, heel, ball)
-
-
-def _into_axes(turns: Array, vectors: Array) -> Array:
-    """Transform vectors `(S, 3)` into the axes of `turns` `(S, 3, 3)`."""
-    return (np.swapaxes(turns, -1, -2) @ vectors[..., None])[..., 0]
 
 
 def moved_leg(leg: LegMotion, moves: Array, ankles: Array, turns: Array, ratios: Array) -> AimedMotion:

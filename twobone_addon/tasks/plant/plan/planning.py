@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from ....core.array_types import Array
+from ....core.array_types import Array, SampledFrames
 from ....core.contacts.points import FootPoints
 from ....core.curves.frames import subframe_grid
 from ....core.planting.goals import SAMPLES_PER_FRAME
 from ....core.rig.bones import RestBone
 from ....core.rig.posing import NOT_INHERITED, bone_that_stops_stretch, scale_carriers
 from ....errors import ChainError, RangeError
+from ....pipeline.gate import refuse_posed, who_poses
 from ....pipeline.motion.plan_motion import motion_quantities
 from ....pipeline.plan.completing import names_of
 from ....pipeline.plan.frame_choice import frame_range
 from ....pipeline.plan.planning import ChainPlan, plan_chain, refuse_unwritable_chain, with_keyed
 from ....pipeline.report.units import Units, units_of
 from ....pipeline.task import Span
+from ....records import replace
 from ....said import Sentence, note
 from ....scene.blender_types import Object, Scene
 from ....scene.bones import ChainNames, scale_path
@@ -27,6 +29,7 @@ from ....scene.keys.guarding import refuse_unwritable
 from ....scene.lookup import find_armature
 from ....scene.rig.rest_reading import foot_bone, loose_foot, read_foot_points
 from ....scene.sampling.quantities import Quantity
+from ....scene.visible.skin import Skins
 from ....settings import BakeSettings
 from ....settings.planting import PlantSettings, RootSettings
 from ...find_contacts.plan import ContactPlan, contact_range, even_frames, is_loop, plan_contacts
@@ -119,6 +122,9 @@ def plan_planting(scene: Scene, settings: PlantSettings, active: Object | None, 
     wanted = [_ChainRequest(chain, names, contacts.legs.toes[chain]) for chain, names in contacts.legs.names.items()]
     needs_root = bool(settings.root)
     plan = _plan(scene, settings, armature, wanted, span=span, use_root=settings.use_root, needs_root=needs_root)
+    skins, within = Skins(), (float(plan.frames[0]), float(plan.frames[-1]))
+    for leg in plan.legs:
+        refuse_posed(who_poses(scene, armature, leg.plan.names, within, skins=skins))
     if settings.priority == "FEET":
         plan = replace(plan, legs=[_with_stretch(armature, leg, settings.destination) for leg in plan.legs])
     return PlantPlan(**{entry.name: getattr(plan, entry.name) for entry in fields(plan)}, contacts=contacts)
@@ -213,7 +219,7 @@ def _leg_plan(scene: Scene, armature: Object, wanted: _ChainRequest, settings: R
     # Planting does not key scales, so a keyed stretch stays; baking onto targets removes it.
     stretched = plan.stretched_before if follows else {}
     rows = np.arange(0, len(samples), SAMPLES_PER_FRAME)
-    plan = replace(plan, frames=samples, report_rows=rows, animated_settings={}, stretched_before=stretched)
+    plan = replace(plan, frames=SampledFrames(samples), report_rows=rows, animated_settings={}, stretched_before=stretched)
     points = read_foot_points(armature, names, plan.rest, wanted.toe)
     return LegPlan(wanted.chain, plan, points, foot is not None)
 

@@ -13,7 +13,7 @@ from ....errors import ChainError
 from ....pipeline.plan.planning import constrained
 from ....said import Sentence, note
 from ....scene.blender_types import Object, PoseBone
-from ....scene.bones import location_path, read_rest_bone
+from ....scene.bones import bones_below, location_path, read_rest_bone
 from ....scene.keys.guarding import refuse_unwritable
 from ....scene.keys.reading import read_keyed
 from ....scene.keys.tables import Keyed
@@ -128,7 +128,7 @@ def _found_root(armature: Object, free: list[PoseBone], within: tuple[float, flo
     keyed = next((bone for bone in loose if is_keyed(bone)), None)
     if keyed is not None:
         return keyed
-    carried = [sum(below.bone.use_deform for below in bone.children_recursive) for bone in loose]
+    carried = [sum(below.use_deform for below in bones_below(bone.bone)) for bone in loose]
     return next(bone for bone, count in zip(loose, carried, strict=True) if count >= MOST_OF_THE_BODY * max(carried))
 
 

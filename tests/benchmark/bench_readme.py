@@ -1,0 +1,126 @@
+"""The table of the README, as it stands there: python tests/benchmark/bench_readme.py
+
+Everything is measured in this run and nothing is multiplied: both sides on the same rig, in the same rotation mode. Decimate gets
+the largest error with which the ankle still stays as close to its target as with our keys.
+"""
+
+import statistics
+import sys
+
+import bench_comparison as leg
+import bench_reach as reach
+import bpy
+from rivals import bake_native, bake_ours, clear_keys, leave_native, prepare_native
+from shots import crowded_scene, rigify_walk
+
+from twobone_addon import registration
+from twobone_addon.scene.versions import curve_bag
+
+TOLERANCE = 0.0034
+"""Metres: what `nla.bake` itself leaves between the frames, so that Decimate has room."""
+HALVINGS = 12
+TURNS = 3
+
+
+def main():
+    """Measure, and print the table."""
+    registration.register()
+    rows = []
+    for row in (measured for part in (distances, keys, reached, seconds) for measured in part()):
+        print(*row, sep=" | ", file=sys.stderr, flush=True)  # as soon as it is known: the whole takes minutes
+        rows.append(row)
+    print(f"\nBlender {bpy.app.version_string}\n\n| | Two-Bone IK | instead |\n|---|---|---|")
+    for what, ours, instead in rows:
+        print(f"| {what} | {ours} | {instead} |")
+
+
+def distances():
+    """The farthest of the ankle, at whole frames and at the quarters between them."""
+    told = {}
+    for name, make, bake in (
+        ("ours", leg.plain_leg, leg.ours),
+        ("native", leg.plain_leg, leg.native),
+        ("rigify", leg.rigify_leg, leg.rigify),
+        ("ours on rigify", leg.rigify_leg, leg.ours),
+    ):
+        at, between, *_ = leg.measured(make, bake)
+        told[name] = f"{at:.1g} mm, between frames {between:.2g} mm"
+    yield "farthest from the target, one leg, 250 frames", told["ours"], f"`nla.bake`: {told['native']}"
+    yield "the same on Rigify's leg", told["ours on rigify"], f"*FK->IK*: {told['rigify']}"
+
+
+def keys():
+    """Keys of the leg within the same distance of its target, in both rotation modes."""
+    for mode, make in (("Euler, hinges aligned", leg.hinged_leg), ("quaternions", leg.plain_leg)):
+        _, _, ours, *_ = leg.measured(make, lambda shot: leg.ours(shot, keys="REDUCE", tolerance=TOLERANCE))
+        _, _, cleaned, *_ = leg.measured(make, leg.native_cleaned)
+        decimated = fewest_decimated(make)
+        what = f"keys of that leg within {1000 * TOLERANCE:g} mm, {mode}"
+        yield what, f"{ours:,}", f"`nla.bake` with Decimate: {decimated:,}; with Clean Curves: {cleaned:,}"
+
+
+def fewest_decimated(make):
+    """Keys that Decimate leaves of Blender's bake with the ankle within the tolerance, by halving its allowed error."""
+    low, high, fewest = 0.0, 0.5, 0
+    for _ in range(HALVINGS):
+        error = 0.5 * (low + high)
+        at, between, count, *_ = leg.measured(make, lambda shot, error=error: decimated(shot, error))
+        is_near = max(at, between) <= 1000.0 * TOLERANCE
+        low, high = (error, high) if is_near else (low, error)
+        fewest = count if is_near else fewest
+    return fewest
+
+
+def decimated(shot, error):
+    """Blender's bake and its Decimate with an allowed error, which needs a Graph Editor."""
+    took = leg.native(shot)
+    window = bpy.context.window_manager.windows[0]
+    area = window.screen.areas[0]
+    before, area.ui_type = area.ui_type, "FCURVES"
+    area.spaces[0].dopesheet.show_only_selected = False
+    region = next(each for each in area.regions if each.type == "WINDOW")
+    for each in curve_bag(bpy.data.objects[shot.limbs[0].target]).fcurves:
+        each.select = False
+    with bpy.context.temp_override(window=window, area=area, region=region):
+        for each in curve_bag(bpy.data.objects[shot.limbs[0].armature]).fcurves:
+            each.select = True
+            for point in each.keyframe_points:
+                point.select_control_point = True
+        bpy.ops.graph.decimate(mode="ERROR", remove_error_margin=error)
+    area.ui_type = before
+    return took
+
+
+def reached():
+    """Targets in reach that a straight leg misses."""
+    shot, target, frames = reach.make_shot(0.0)
+    native, _ = reach.judged(reach.with_native_ik(shot, target, frames))
+    shot.pose.bones["lower"].constraints.remove(shot.pose.bones["lower"].constraints[0])
+    bpy.ops.twobone.bake(armature="Leg", upper="upper", lower="lower", target="Target", plane="XZ", bend="POSITIVE")
+    ours, _ = reach.judged(reach.misses(shot, target, frames))
+    yield f"reachable targets missed, of {len(frames):,}, leg straight at rest", ours, f"Blender's IK: {native}"
+
+
+def seconds():
+    """Medians of a verified bake and of Blender's own, in turn, over as many frames as the row says."""
+    for what, build in (
+        ("Rigify's human, four limbs, verified", rigify_walk),
+        ("one limb in a scene with 200 animated objects, verified", crowded_scene),
+    ):
+        bpy.ops.wm.read_factory_settings(use_empty=True)
+        shot, ours, native = build(), [], []
+        bpy.context.scene.frame_end = shot.frames
+        for _ in range(TURNS):
+            prepare_native(shot)
+            native.append(leg.timed(lambda shot=shot: bake_native(shot)))
+            leave_native(shot)
+            clear_keys(shot)
+            ours.append(leg.timed(lambda shot=shot: bake_ours(shot, verify=True)))
+            clear_keys(shot)
+        frames = shot.native_frames or shot.frames
+        clock = [statistics.median(each) for each in (ours, native)]
+        yield what, f"{shot.frames} frames: {clock[0]:.2g} s", f"`nla.bake`, {frames} frames: {clock[1]:.2g} s"
+
+
+if __name__ == "__main__":
+    main()

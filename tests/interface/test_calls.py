@@ -1,0 +1,75 @@
+"""The typed functions: what an editor shows of them is what they take, and what a script gets from them."""
+
+import ast
+import inspect
+import math
+import typing
+
+import bpy
+import pytest
+
+import twobone_addon
+from tests.house.source import ROOT
+from tests.promises.tasks_under_test import keyed_leg
+from tools.make_stub import STUB, stub
+from twobone_addon.pipeline.report.reports import BakeReport
+from twobone_addon.settings.tasks import TABLES
+
+FUNCTIONS = {node.name: node for node in ast.parse(STUB.read_text(encoding="utf-8")).body if isinstance(node, ast.FunctionDef)}
+
+
+def test_the_stub_is_what_the_tables_say():
+    assert STUB.read_text(encoding="utf-8") == stub(), "run: python tools/make_docs.py"
+
+
+def test_every_operator_of_a_task_has_its_function():
+    assert set(FUNCTIONS) == {*(table.operator for table in TABLES.values()), "bake_all"}
+    assert set(FUNCTIONS) <= set(dir(twobone_addon))
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_an_editor_sees_the_settings_and_defaults_that_act(name):
+    shown = FUNCTIONS[name].args
+    seen = {each.arg: ast.literal_eval(value) for each, value in zip(shown.kwonlyargs, shown.kw_defaults, strict=True)}
+    own = inspect.signature(getattr(twobone_addon, name)).parameters
+    assert seen == {each.name: each.default for each in own.values()}
+
+
+def test_the_version_is_that_of_the_manifest():
+    manifest = (ROOT / "blender_manifest.toml").read_text(encoding="utf-8")
+    assert f'version = "{twobone_addon.__version__}"' in manifest
+
+
+def test_a_bake_returns_a_record_that_says_where_the_tip_is(empty_file):
+    rig = keyed_leg()
+    bpy.context.view_layer.objects.active = None
+    report = twobone_addon.bake(armature="Rig", upper="upper", lower="lower", target="Target", plane="YZ", bend="NEGATIVE")
+    assert isinstance(report, BakeReport)
+    (leg,) = report.chains
+    bpy.context.scene.frame_set(3)
+    tip = rig.matrix_world @ rig.pose.bones["lower"].tail
+    target = bpy.data.objects["Target"].matrix_world.translation
+    off = math.hypot(tip.y - target.y, tip.z - target.z)
+    assert off < 1e-5 or any(first <= 3 <= last for first, last in leg.out_of_reach)
+    assert leg.reached + leg.too_far + leg.too_near == leg.frames == 8
+
+
+def test_a_refusal_is_a_sentence_and_a_misspelt_setting_an_error_of_python(empty_file):
+    keyed_leg()
+    with pytest.raises(twobone_addon.TwoBoneError, match='"knee" is not in armature "Rig"'):
+        twobone_addon.bake(armature="Rig", upper="knee", lower="lower", target="Target")
+    with pytest.raises(TypeError, match="plain"):
+        twobone_addon.bake(armature="Rig", plain="YZ")
+
+
+def test_a_stored_chain_is_baked_by_its_name_and_keeps_the_report(empty_file):
+    rig = keyed_leg()
+    bpy.context.view_layer.objects.active = None
+    twobone_addon.bake(armature="Rig", stored="leg")
+    assert '"upper": "upper"' in rig.twobone.chains["leg"].report
+
+
+def test_the_signature_can_be_read_by_help():
+    hints = inspect.signature(twobone_addon.bake).parameters["plane"].annotation
+    assert typing.get_args(eval(hints, {"Literal": typing.Literal}))[0] == "AUTO"  # noqa: S307 - our own annotation
+    assert "Plane in which the chain bends" in twobone_addon.bake.__doc__

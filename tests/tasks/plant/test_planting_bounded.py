@@ -1,0 +1,104 @@
+"""Repairs have a bound: a contact that would move a foot too far is left as it is and listed, unless asked for."""
+
+import json
+from types import SimpleNamespace
+
+import bpy
+import numpy as np
+import pytest
+
+from tests.tasks.checks.seen_walk import SIDES, Seen, plant, whole_frames
+from tests.tasks.rigs.walker import Walk, build_walker, key_contacts
+from twobone_addon.scene.keys.contact_keys import write_contact
+from twobone_addon.tasks.plant.pose.standing import restless_notes
+
+FAR = Walk(slide=0.5)
+
+
+def found_contacts(armature, states):
+    """Key contacts as Find Contacts does, so that they are not the user's own."""
+    for side in SIDES:
+        frames = np.arange(1.0, len(states[side]) + 1.0)
+        chain = armature.twobone.chains[f"leg.{side}"]
+        write_contact(armature, chain, frames, np.asarray(states[side]), np.zeros(len(frames), dtype=bool))
+
+
+def test_a_contact_that_would_move_a_foot_too_far_is_left_and_listed(empty_file):
+    armature, states = build_walker(FAR)
+    found_contacts(armature, states)
+    before = Seen(armature, whole_frames())
+    report = plant()
+    after = Seen(armature, whole_frames())
+    assert "contacts left as they are: " in report["sentence"]
+    for side, chain in zip(SIDES, report["chains"], strict=True):
+        left = chain["left"]
+        assert left
+        for contact in left:
+            assert contact["moved"] > 0.2 * 0.82
+            middle = int(contact["first"] + contact["last"]) // 2 - 1
+            assert np.allclose(before.balls[side][middle], after.balls[side][middle], atol=1e-4)
+
+
+@pytest.mark.parametrize("limit", [0.0, 0.9])
+def test_what_is_asked_for_is_planted_and_the_size_of_each_repair_told(empty_file, limit):
+    armature, states = build_walker(FAR)
+    found_contacts(armature, states)
+    before = Seen(armature, whole_frames())
+    report = plant(max_repair=limit)
+    after = Seen(armature, whole_frames())
+    assert not any(chain["left"] for chain in report["chains"])
+    for side, chain in zip(SIDES, report["chains"], strict=True):
+        for contact in chain["contacts"]:
+            rows = slice(int(contact["first"]) - 1, int(contact["last"]))
+            seen = [
+                np.linalg.norm(np.array(new[side])[rows] - np.array(old[side])[rows], axis=1).max()
+                for old, new, point in ((before.heels, after.heels, "HEEL"), (before.balls, after.balls, "BALL"))
+                if contact["point"] in ("BOTH", point)
+            ]
+            assert contact["moved"] == pytest.approx(max(seen), abs=1e-4)
+    assert any("far from the animation" in said for said in report["notes"])
+
+
+def test_contacts_keyed_by_hand_are_asked_for(empty_file):
+    armature, states = build_walker(FAR)
+    key_contacts(armature, states)
+    assert not any(chain["left"] for chain in plant()["chains"])
+
+
+def test_what_was_planted_far_from_its_animation_is_not_fine_until_cleared(empty_file):
+    armature, states = build_walker(FAR)
+    found_contacts(armature, states)
+    before = Seen(armature, whole_frames())
+    report = plant(max_repair=0.0)
+    after = Seen(armature, whole_frames())
+    bpy.ops.twobone.audit(armature=armature.name)
+    audit = json.loads(bpy.context.window_manager.twobone_report)
+    assert not audit["is_fine"]
+    assert any("off the animation" in str(reason) for reason in audit["reasons"])
+    for side, limb, chain in zip(SIDES, audit["chains"], report["chains"], strict=True):
+        pairs = (after.heels[side], before.heels[side]), (after.balls[side], before.balls[side])
+        far = max(np.linalg.norm(np.array(new) - np.array(old), axis=1).max() for new, old in pairs)
+        assert chain["max_departure"] == pytest.approx(far, abs=1e-4)
+        assert limb["departure"] * limb["length"] == pytest.approx(far, rel=0.02)
+    for index in range(len(armature.twobone.chains)):
+        armature.twobone.active_index = index
+        bpy.ops.twobone.clear_baked(armature=armature.name)
+    bpy.ops.twobone.audit(armature=armature.name)
+    audit = json.loads(bpy.context.window_manager.twobone_report)
+    assert all(limb["departure"] is None for limb in audit["chains"])
+
+
+@pytest.mark.parametrize("kink", [0.0, 0.08])
+def test_knees_that_still_pop_are_told(kink):
+    times = np.linspace(0.0, 1.3, 4 * 39 + 1)
+    joints = np.zeros((len(times), 3, 3))
+    bend = 0.6 + 0.2 * np.sin(2.0 * np.pi * times)
+    joints[:, 1, 0], joints[:, 1, 2] = 0.45 * np.sin(bend / 2.0), -0.45 * np.cos(bend / 2.0)
+    joints[:, 2, 2] = 2.0 * joints[:, 1, 2]
+    ankles = joints[:, 2].copy()
+    ankles[80, 2] += kink
+    before = SimpleNamespace(joints=joints, leg=SimpleNamespace(chain="leg.L"))
+    leg = SimpleNamespace(before=before, ankles=ankles, ratios=np.ones(len(times)))
+    notes = restless_notes(SimpleNamespace(legs=[leg], moves=np.zeros((len(times), 3))), np.arange(1.0, 41.0), 30.0)
+    assert len(notes) == (kink > 0.0)
+    assert all('"leg.L"' in said.text() and "frame 21." in said.text() for said in notes)

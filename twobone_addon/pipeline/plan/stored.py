@@ -1,0 +1,122 @@
+"""Read the chains that are stored on armatures, as every button and handler does: without NumPy, and soon imported."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from typing import Any, TypeAlias
+
+from ...scene.blender_types import Context, Object, Scene
+from ...scene.lookup import refuse_namesake
+from ...settings import AUTO, AUTOMATIC, OPTIONS, BakeSettings
+from ...settings.options import OptionKind
+
+StoredChain: TypeAlias = Any
+"""An entry of `object.twobone.chains`."""
+
+ANIMATABLE = ("influence", "bend")
+"""Settings of a stored chain that are read per frame where they are animated."""
+
+FLIPPED = "is_flipped"
+"""Key in a stored chain's last report: whether the bake bent the pose to its other side, which is its own side since then."""
+
+
+def stored_chains(scene: Scene) -> Iterator[tuple[Object, StoredChain]]:
+    """Every chain stored on an armature of the scene, with its armature; armatures sorted by name."""
+    armatures = sorted((thing for thing in scene.objects if thing.type == "ARMATURE"), key=lambda thing: thing.name)
+    for armature in armatures:
+        for chain in armature.twobone.chains:
+            yield armature, chain
+
+
+def active_chain(armature: Object | None) -> StoredChain | None:
+    """The active chain in the list of this armature; `None` without one."""
+    if armature is None or armature.type != "ARMATURE":
+        return None
+    stored = armature.twobone
+    return stored.chains[stored.active_index] if 0 <= stored.active_index < len(stored.chains) else None
+
+
+def active_object(context: Context) -> Object | None:
+    """The active object, even without a window in the context."""
+    return context.view_layer.objects.active if context.view_layer else None
+
+
+def is_in_scope(armature: Object, scope: str, active: Object | None) -> bool:
+    """Whether an armature is within the scope `ACTIVE`, `SELECTED` or `SCENE`."""
+    return scope == "SCENE" or (armature == active if scope == "ACTIVE" else armature.select_get())
+
+
+def stored_settings(armature: Object, chain: StoredChain, over: Mapping[str, Any]) -> BakeSettings:
+    """The settings of a stored chain, overridden by those in `over`; raises `SettingError` or `ObjectError`.
+
+    Settings animated on the chain are read per frame, unless `over` has one of them.
+    """
+    for thing in (armature, chain.target, chain.pole, chain.plane_object):
+        if thing is not None:
+            refuse_namesake(thing)
+    over = explicit(over)
+    stored = "" if any(name in over for name in ANIMATABLE) else chain.name
+    values = {**stored_values(armature, chain), **over, "stored": stored, "asked": frozenset(over)}
+    settings = BakeSettings(**values)
+    if all(getattr(settings, name) != AUTO for name in ("plane", *AUTOMATIC)):
+        return settings
+    from .planes_of_rig import decided  # noqa: PLC0415 - with NumPy, which chains need only for what is automatic
+
+    return decided(settings, armature)
+
+
+def explicit(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The given settings without those that are automatic, which is the same as leaving them out."""
+    return {name: value for name, value in given.items() if not (value == AUTO and (name in AUTOMATIC or name == "plane"))}
+
+
+def stored_values(armature: Object, chain: StoredChain) -> dict[str, Any]:
+    """The values of a stored chain under the names of `BakeSettings`; objects by name, as operators take them."""
+    values: dict[str, Any] = {"armature": armature.name, "limits": limit_pairs(chain.limits)}
+    for option in OPTIONS:
+        if option.name != "armature":
+            value = getattr(chain, option.name)
+            if option.kind is OptionKind.OBJECT:
+                value = value.name if value else ""
+            values[option.name] = value
+    return values
+
+
+def limit_pairs(limits: Any) -> tuple[tuple[float, float], ...]:
+    """Joint limits of a stored chain or an operator, in the form of `BakeSettings`."""
+    return tuple((limit.minimum, limit.maximum) for limit in limits)
+
+
+def was_flipped(armature: Object, stored: str) -> bool:
+    """Whether the last bake of a stored chain bent the pose to its other side, so that the next bake finds it there."""
+    chain = armature.twobone.chains.get(stored) if stored else None
+    return chain is not None and chain.bend != "NEGATIVE" and f'"{FLIPPED}": true' in chain.report
+
+
+def over_stored(scene: Scene, chain: StoredChain, given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Settings given on top of a stored chain; a start or an end alone changes only that end of the chain's custom range."""
+    return given if chain.frame_range == "CUSTOM" else with_custom_range(scene, given)
+
+
+def with_custom_range(scene: Scene, given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Settings by name, with a custom range if only a start or an end is given; the scene's range supplies the other end."""
+    if "frame_range" in given or not {"frame_start", "frame_end"} & given.keys():
+        return given
+    whole = {"frame_start": float(scene.frame_start), "frame_end": float(scene.frame_end)}
+    return {**whole, **given, "frame_range": "CUSTOM"}
+
+
+def fresh_range(scene: Scene) -> dict[str, str | float]:
+    """Range settings of a new chain: automatic, and the scene's range as the initial custom range."""
+    return {"frame_range": "AUTO", "frame_start": float(scene.frame_start), "frame_end": float(scene.frame_end)}
+
+
+def free_name(wanted: str, taken: AbstractSet[str]) -> str:
+    """`wanted`, with the first free number (`.001` ...) appended if the name is taken."""
+    base = wanted or "Chain"
+    name, number = base, 0
+    while name in taken:
+        number += 1
+        name = f"{base}.{number:03}"
+    return name

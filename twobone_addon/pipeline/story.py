@@ -1,0 +1,137 @@
+"""What a task asks the runner for while it tells its story, from the first check to the report.
+
+A task is one generator, read from top to bottom. It yields requests, and gets the answers; all else is plain code:
+
+    plan = plan_nudge(...)                              # only reads; every refusal
+    beginning = yield StartOver(reaches)                # the motion from before its own earlier keys
+    samples = yield Sample(quantities, frames)          # progress, Esc
+    solution = solve_nudges(plan, beginning, samples)   # arrays
+    yield Write(changes, report)                        # the only write; a dry run ends here
+    seen = yield Sample(quantities, frames)             # Esc skips the check
+    return report(seen)
+
+A number that it yields is its progress since the last request, 0 to 1. A story that ends without `Write` has only read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Generator, Sequence
+from contextlib import AbstractContextManager, closing
+from dataclasses import dataclass
+from typing import Any, TypeAlias, TypeVar
+
+from ..core.array_types import Array
+from ..records import replace
+from ..scene.blender_types import Object, Scene
+from ..scene.keys.writing import Change
+from ..scene.sampling.evaluate import Place, Verified
+from ..scene.sampling.quantities import Quantity
+from .beginning import ToWrite
+from .motion.sampling import sample
+
+Result = TypeVar("Result")
+
+HELD = 1000
+"""Bytes of memory per sampled quantity and frame, including everything computed from it and the keys; the value of the task
+that needs the most, Find Contacts."""
+
+
+class SkipCheckError(Exception):
+    """Thrown into a run by a user who does not want to wait for the proof; before the first write, it stops the run."""
+
+
+@dataclass(frozen=True, slots=True)
+class StartOver:
+    """Ask for the motion from before the task's own earlier keys, until all actions are solved; answered by the `Beginning`.
+
+    Where there are such keys, what was told so far is told again from that motion, so until here a story only reads.
+    """
+
+    reaches: Sequence[ToWrite]
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Ask for samples of quantities at `frames` `(F,)`, ascending; answered by `Samples`. See `motion.sampling.sample_steps`."""
+
+    quantities: Sequence[Quantity]
+    frames: Array
+    evaluation: str = "AUTO"
+    held: int = HELD
+    """Bytes of memory per quantity and frame that the story needs; to be given where `HELD` is far off."""
+    verified: Verified | None = None
+    place: Place | None = None
+    start: float = 0.0
+    """Progress of the story when the samples begin."""
+    share: float = 1.0
+    """Their part of the whole progress."""
+
+
+@dataclass(frozen=True, slots=True)
+class Make:
+    """Ask for what must exist until keys are written, such as new objects; answered by what its context yields.
+
+    Its block ends when everything is written, or with an error if nothing is: then it must undo what it has made.
+    """
+
+    what: AbstractContextManager
+
+
+@dataclass(frozen=True, slots=True)
+class Agree:
+    """Ask to decide over all actions, such as on a constraint that they share; answered by what is decided for this one."""
+
+    value: Any
+    decide: Callable[[list[Any]], Sequence[Any]]
+    """Given the values of all actions, decides something for each; only the first action's is called."""
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """Ask for everything to be written; answered by the name of the action that has the keys, empty without a chosen one.
+
+    Whatever can be refused has been refused before. All actions are written together.
+    """
+
+    changes: Sequence[Change] | None
+    """Keys; `None` if `also` writes all."""
+    report: Callable[[], Any]
+    """Makes the report of a run that ends here: a dry one, or one whose check is skipped."""
+    paths: Callable[[], Collection[tuple[Object, str]]] = tuple
+    """Finds further datablocks and data paths that are written; unkeyed edits of all other properties are kept."""
+    also: Callable[[], object] | None = None
+    """Writes what is no key."""
+    then: Callable[[], object] | None = None
+    """Writes what has to be written once, after the keys of all actions; only the first action's is called."""
+
+
+Story: TypeAlias = Generator[Any, Any, Result]
+"""What a task asks for, and what it reports in the end."""
+
+
+def part_of(story: Story[Result], number: int, count: int) -> Story[Result]:
+    """Tell a part of a story as number `number`, from 0, of `count` parts of the same length."""
+    with closing(story):
+        answer = None
+        while True:
+            try:
+                request = story.send(answer)
+            except StopIteration as end:
+                return end.value
+            if isinstance(request, Sample):
+                request = replace(request, start=(number + request.start) / count, share=request.share / count)
+            elif isinstance(request, float | int):
+                request = (number + request) / count
+            answer = yield request
+
+
+def answered(scene: Scene, part: Story[Result]) -> Result:
+    """Tell a part of a story that only samples, at once and outside a run."""
+    answer = None
+    with closing(part):  # Where sampling fails, what the part has made for it goes at once.
+        while True:
+            try:
+                request = part.send(answer)
+            except StopIteration as end:
+                return end.value
+            answer = sample(scene, request.quantities, request.frames, evaluation=request.evaluation)

@@ -1,0 +1,393 @@
+"""The ledger: the records of what runs replaced and wrote, kept with the action until it is cleared, and what is asked of them.
+
+They are stored on the action, by slot, so that they follow the keys through copies, renamed actions, other files and undo.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ...core.array_types import Array, Mask
+from ..blender_types import Action, CurveBag, FCurve, Object
+from ..lookup import read_once
+from ..restoring import Edit
+from ..versions import curve_bag, slot_key
+from ..writer import assign, unset
+from .nudges import forget_nudges
+from .older_notes import ILLEGIBLE, add_marked, add_notes, is_of_older_version, known_by_types
+from .reading import curves_at, key_frames, motion_curves, read_frames
+from .replaced import (
+    FITTED,
+    FOUND,
+    HELD,
+    NOTHING_WRITTEN,
+    NUDGED,
+    WITH_FEET,
+    Channel,
+    Kept,
+    Layer,
+    Written,
+    are_own,
+    as_written,
+    covers,
+    rows_at,
+    written_keys,
+)
+from .tables import NO_KEYS, WIDTHS, KeyTable, are_lasting, are_within, are_within_any, number_type, read_keys, some_keys
+
+VERSION = 4
+"""Version of the records; before it, types of keys told who wrote them."""
+
+PROPERTY = "twobone_replaced"
+"""Property of actions that stores the records."""
+
+PLANTING = {"plant", "root_motion", FITTED, WITH_FEET}
+"""Tasks whose keys on several bones belong together."""
+
+
+@dataclass(slots=True)
+class Ledger:
+    """All records kept with the curves that one object plays of an action."""
+
+    bag: CurveBag
+    channels: dict[Channel, Kept] = field(default_factory=dict)
+    """By channel, those written last at the end."""
+    made: str = ""
+    """Data created for the keys: `data`, `action` or `slot`, each with those after it; empty where there was a slot."""
+    copied: tuple[str, bool] | None = None
+    """Name of the action that this one is a copy of, and whether that had a fake user before."""
+    copies: list[tuple[str, bool]] = field(default_factory=list)
+    """The same of copies that runs made of it before they made this one of them."""
+    sets: dict[str, tuple[str, Any]] = field(default_factory=dict)
+    """Properties set along with keys, such as a constraint's mute, by data path: the data path of the keys with which they are
+    restored, and the value before."""
+
+    @classmethod
+    def of(cls, bag: CurveBag, owner: Object | None = None) -> Ledger:
+        """The ledger of these curves, with what 2.0.0 recorded on their owner; empty where it is not legible."""
+        ledger = cls(bag)
+        text = _texts(bag).get(slot_key(bag), "")
+        try:
+            if text:
+                ledger._unpack(base64.b64decode(text))
+        except ILLEGIBLE:
+            return cls(bag)
+        if owner is not None and owner.id_type == "OBJECT":
+            add_notes(ledger.channels, bag, owner)
+        return ledger
+
+    @classmethod
+    def of_strip(cls, bag: CurveBag, owner: Object) -> Ledger:
+        """The ledger of a strip's curves; of strips that versions before 4.0 made, without records of what was before."""
+        ledger = cls.of(bag)
+        if not ledger.channels and (owner.twobone.plantings or any(map(is_of_older_version, owner.twobone.chains))):
+            add_marked(ledger.channels, "", "", bag.fcurves)
+        return ledger
+
+    @classmethod
+    def present(cls, owner: Object) -> Ledger | None:
+        """The ledger of the curves that an object plays now; `None` without any."""
+        bag = curve_bag(owner)
+        return None if bag is None else cls.of(bag, owner)
+
+    def save(self, owner: Object | None = None) -> None:
+        """Store the ledger on the action."""
+        texts = _texts(self.bag)
+        texts.pop(slot_key(self.bag), None)
+        if self.channels or self.made or self.copied or self.sets:
+            texts[slot_key(self.bag)] = base64.b64encode(self._packed()).decode()
+        if texts:
+            assign(self.bag.id_data, PROPERTY, json.dumps(texts))
+        else:
+            unset(self.bag.id_data, PROPERTY)
+        nudged = (kept.limb for kept in self.channels.values() if kept.task == NUDGED)
+        forget_nudges(self.bag, but={limb.partition("\n")[2] for limb in nudged})
+        if owner is not None and owner.id_type == "OBJECT" and owner.twobone.replaced_keys:
+            assign(owner.twobone, "replaced_keys", "")
+
+    def note_held(self, fcurve: FCurve) -> None:
+        """Record and save that the keys of a curve hold a property that another action's keys change."""
+        table, channel = read_keys(fcurve), (fcurve.data_path, fcurve.array_index)
+        spans = ((float(table["co"][0, 0]), float(table["co"][-1, 0])),)
+        layers = (Layer(spans, NO_KEYS, NO_KEYS),)
+        self.channels[channel] = Kept(HELD, (HELD,), "", None, layers, written_keys(table))
+        self.save()
+
+    def note_sets(self, owner: Object, with_path: str, paths: Iterable[str]) -> None:
+        """Record the values of properties that are about to be set along with the keys at a data path.
+
+        A property set along with keys of other actions before has the value from before these.
+        """
+        for path in (path for path in paths if path not in self.sets):
+            before = _set_before(path, but=[self.bag.id_data])
+            self.sets[path] = with_path, owner.path_resolve(path) if before is None else before[1]
+
+    def set_by_hand(self, fcurve: FCurve) -> Mask:
+        """Mask `(K,)` of a contact curve's keys that somebody has set, also of those that a run has written again."""
+        kept, table = self.channels.get((fcurve.data_path, fcurve.array_index)), read_keys(fcurve)
+        if kept is None:
+            return np.ones(len(table["co"]), dtype=bool)
+        rows, _ = rows_at(kept.written.frames, table["co"][:, 0])
+        by_hand = np.zeros(len(rows), dtype=bool) if kept.written.by_hand is None else kept.written.by_hand[rows]
+        return by_hand | ~are_own(kept.written, table)
+
+    def own_keys(self, fcurve: FCurve) -> KeyTable:
+        """The keys of a curve that runs have written."""
+        kept = self.channels.get((fcurve.data_path, fcurve.array_index))
+        return NO_KEYS if kept is None else some_keys(table := read_keys(fcurve), are_own(kept.written, table))
+
+    def set_back(self, owner: Object, paths: Collection[str] | None = None) -> list[Edit]:
+        """The values from before of properties set along with keys at these data paths, or all, where none of those is left.
+
+        Properties that runs have set along with keys of another action too stay as they are. They count as restored.
+        """
+        left, values = {path for path, _ in self.channels} if paths is not None else set(), []
+        for path, (with_path, value) in list(self.sets.items()):
+            if (paths is None or with_path in paths) and with_path not in left:
+                del self.sets[path]
+                if _set_before(path, but=[self.bag.id_data]) is None:
+                    values.append(Edit(owner, path, 0, value))
+        return values
+
+    def wrote(self, fcurve: FCurve) -> bool:
+        """Whether runs wrote all keys of a curve."""
+        kept = self.channels.get((fcurve.data_path, fcurve.array_index))
+        return kept is not None and bool(np.all(are_own(kept.written, read_keys(fcurve))))
+
+    def limb_paths(self, limb: str, tasks: Collection[str] | None = None) -> set[str]:
+        """Data paths keyed for a limb by these tasks, or by any but Find Contacts, whose keys are data."""
+        return {
+            path
+            for (path, _), kept in self.channels.items()
+            if kept.limb == limb and (kept.task in tasks if tasks is not None else kept.task != FOUND)
+        }
+
+    def last_task(self, paths: Collection[str], start: float, end: float) -> str:
+        """The task that wrote all these data paths from `start` to `end`, if their limb was not keyed by another one since."""
+        written: dict[str, Kept] = {}
+        for channel, kept in self.channels.items():
+            fcurve = self.bag.fcurves.find(channel[0], index=channel[1]) if channel[0] in paths else None
+            is_there = fcurve is not None and len(fcurve.keyframe_points) > 0
+            if is_there and any(covers(span, (start, end)) for span in kept.beginning.spans):
+                written[channel[0]] = kept
+        if written.keys() != set(paths):
+            return ""
+        limbs = {kept.limb for kept in written.values()}
+        tasks = {kept.task for kept in written.values()}
+        latest = next((kept.task for kept in reversed(self.channels.values()) if kept.limb in limbs), "")
+        return latest if tasks == {latest} else ""
+
+    def holds(self, fcurve: FCurve, table: KeyTable) -> Mask:
+        """Mask `(K,)` of a curve's keys with which runs only hold it beside the ranges that they keyed."""
+        kept = self.channels.get((fcurve.data_path, fcurve.array_index))
+        if kept is None:
+            return np.zeros(len(table["co"]), dtype=bool)
+        spans = [span for layer in kept.layers for span in layer.spans]
+        return are_own(kept.written, table) & as_written(kept.written, table) & ~are_within_any(table["co"][:, 0], spans)
+
+    @property
+    def is_cleared_copy(self) -> bool:
+        """Whether the action is a copy that a run made, of whose keys none are left."""
+        return bool(self.copied or self.copies) and self.tasks <= {HELD}
+
+    @property
+    def tasks(self) -> set[str]:
+        """All tasks that have written."""
+        return {task for kept in self.channels.values() for task in kept.tasks}
+
+    def planted_paths(self) -> set[str]:
+        """Data paths of what was planted, or moved for planting."""
+        return {path for (path, _), kept in self.channels.items() if PLANTING.intersection(kept.tasks)}
+
+    def _in_order(self) -> list[tuple[Channel, Kept]]:
+        """The records by limb, of each limb in the order in which tasks wrote: whichever channel a task wrote first."""
+        latest = {(kept.limb, kept.task): place for place, kept in enumerate(self.channels.values())}
+        return sorted(self.channels.items(), key=lambda item: (item[1].limb, latest[item[1].limb, item[1].task], item[0]))
+
+    def _packed(self) -> bytes:
+        parts = _Parts()
+        channels = [
+            [
+                *(path, index, kept.task, kept.tasks, kept.limb, kept.value),
+                [
+                    [layer.spans, parts.add_table(layer.keys), parts.add_table(layer.beside), parts.add_written(layer.written)]
+                    for layer in kept.layers
+                ],
+                parts.add_written(kept.written),
+            ]
+            for (path, index), kept in self._in_order()
+        ]
+        sizes = [len(part) for part in parts.all]
+        rest = {
+            "version": VERSION,
+            "made": self.made,
+            "copied": self.copied,
+            "copies": self.copies,
+            "sets": self.sets,
+            "sizes": sizes,
+        }
+        header = json.dumps({"channels": channels, **rest}).encode()
+        return b"".join([len(header).to_bytes(8, "little"), header, *parts.all])
+
+    def _unpack(self, packed: bytes) -> None:
+        header, end = _header(packed)
+        ends = end + np.cumsum([0, *header["sizes"]])
+        parts = [packed[first:last] for first, last in pairwise(ends)]
+        for path, index, task, tasks, limb, value, layers, written in header["channels"]:
+            self.channels[path, index] = Kept(
+                *(task, tuple(tasks), limb, value),
+                tuple(
+                    Layer(
+                        tuple(map(tuple, spans)),
+                        *(_table(parts, each) for each in tables[:2]),
+                        *(_written(parts, each) for each in tables[2:]),
+                    )
+                    for spans, *tables in layers
+                ),
+                _written(parts, written),
+            )
+        if header.get("version") != VERSION:
+            self.channels = {channel: known_by_types(self.bag, channel, kept) for channel, kept in self.channels.items()}
+        self.made = header["made"]
+        self.copied = tuple(header["copied"]) if header["copied"] else None
+        self.copies = [(name, had_fake_user) for name, had_fake_user in header.get("copies", ())]
+        self.sets = {path: (with_path, value) for path, (with_path, value) in header["sets"].items()}
+
+
+def is_set(path: str, but: Sequence[Action] = ()) -> bool:
+    """Whether a property, such as a constraint's mute, is set along with keys of any action but some."""
+    return _set_before(path, but) is not None
+
+
+def _set_before(path: str, but: Sequence[Action]) -> tuple[str, Any] | None:
+    """What the ledgers of other actions note of a property that was set along with their keys; `None` where none has."""
+    for action in bpy.data.actions:
+        for text in _texts_of(action).values() if action not in but and getattr(action, PROPERTY, "") else ():
+            try:
+                found = _header(base64.b64decode(text))[0]["sets"].get(path)
+            except ILLEGIBLE:
+                continue
+            if found is not None:
+                return found
+    return None
+
+
+def _header(packed: bytes) -> tuple[Any, int]:
+    """A packed ledger without its tables, and where these begin."""
+    end = 8 + int.from_bytes(packed[:8], "little")
+    return json.loads(packed[8:end]), end
+
+
+class _Parts:
+    """Numbered byte strings, equal ones only once: many channels have keys on the same frames."""
+
+    def __init__(self) -> None:
+        self.all: dict[bytes, int] = {}
+
+    def add(self, part: bytes) -> int:
+        return self.all.setdefault(part, len(self.all))
+
+    def add_written(self, written: Written | None) -> list[int]:
+        """Numbers of the arrays of a record; none without keys, so that equal records are equal bytes."""
+        if written is None or not len(written.frames):
+            return []
+        return [self.add(values.tobytes()) for values in written.columns()]
+
+    def add_table(self, table: KeyTable) -> list[int]:
+        """Number of keys, and number of their bytes; most columns are constant, which compresses well."""
+        if not len(table["co"]):
+            return [0, 0]
+        columns = (np.ascontiguousarray(table[name], dtype=number_type(name)).tobytes() for name in WIDTHS)
+        return [len(table["co"]), self.add(zlib.compress(b"".join(columns), 1))]
+
+
+def _table(parts: Sequence[bytes], place: Sequence[int]) -> KeyTable:
+    count, number = place
+    if not count:
+        return NO_KEYS
+    sizes = {name: count * width * np.dtype(number_type(name)).itemsize for name, width in WIDTHS.items()}
+    flat = zlib.decompressobj().decompress(parts[number], sum(sizes.values()))  # No more, whatever the part promises.
+    table, start = {}, 0
+    for name, width in WIDTHS.items():
+        end = start + sizes[name]
+        table[name] = np.frombuffer(flat[start:end], number_type(name)).reshape(count, width)
+        start = end
+    return table
+
+
+def _written(parts: Sequence[bytes], places: Sequence[int]) -> Written:
+    columns = [np.frombuffer(parts[row], kind) for row, kind in zip(places, "ffe??", strict=False)]
+    return Written.of_columns(*columns) if columns else NOTHING_WRITTEN
+
+
+def _texts(bag: CurveBag) -> dict[str, str]:
+    """Packed ledgers of an action, by slot; one stored by Blender 4.2, which has no slots, belongs to this bag's slot."""
+    texts = _texts_of(bag.id_data)
+    if "" in texts and slot_key(bag):
+        texts[slot_key(bag)] = texts.pop("")
+    return texts
+
+
+def _texts_of(action: Action) -> dict[str, str]:
+    try:
+        texts = json.loads(getattr(action, PROPERTY, "") or "{}")
+    except (ValueError, RecursionError):
+        return {}
+    return texts if isinstance(texts, dict) and all(isinstance(text, str) for text in texts.values()) else {}
+
+
+def ledgers_of_objects() -> dict[str, Ledger]:
+    """Ledgers of what all objects play now, by their names; without objects whose action has none."""
+    found = {}
+    for thing in bpy.data.objects:
+        action = thing.animation_data.action if thing.animation_data is not None else None
+        ledger = Ledger.present(thing) if getattr(action, PROPERTY, "") else None
+        if ledger is not None:
+            found[thing.name] = ledger
+    return found
+
+
+def moving_frames(thing: Object, bone: str = "") -> Array:
+    """Frames `(K,)`, ascending, of the keys that move an object or bone, without those that only hold it beside a run's range."""
+    ledger = read_once(Ledger.present, thing)
+    if ledger is None or not ledger.channels:
+        return key_frames(thing, bone)
+    found = [read_frames(fcurve)[~ledger.holds(fcurve, read_keys(fcurve))] for fcurve in motion_curves(thing, bone)]
+    return np.unique(np.concatenate([np.empty(0), *found]))
+
+
+def count_baked_keys(owner: Object, paths: Collection[str], start: float = -np.inf, end: float = np.inf) -> int:
+    """Number of keys from `start` to `end` that runs have written on an object's curves at data paths."""
+    ledger = read_once(Ledger.present, owner)
+    curves = curves_at(ledger.bag, paths) if ledger is not None and ledger.channels else ()
+    return sum(int(np.count_nonzero(are_within(ledger.own_keys(fcurve)["co"][:, 0], start, end))) for fcurve in curves)
+
+
+def baked_channels(owner: Object, paths: Collection[str]) -> set[Channel]:
+    """The channels at data paths, in an object's present action, that have keys of runs."""
+    ledger = read_once(Ledger.present, owner) if paths else None
+    curves = curves_at(ledger.bag, paths) if ledger is not None and ledger.channels else ()
+    return {(fcurve.data_path, fcurve.array_index) for fcurve in curves if len(ledger.own_keys(fcurve)["co"])}
+
+
+def stretched_paths(armature: Object, paths: Iterable[str], start: float, end: float) -> set[str]:
+    """Those data paths of scales whose keys from `start` to `end` are all a bake's stretch."""
+    ledger, found = read_once(Ledger.present, armature), set()
+    for path in paths if ledger is not None and ledger.channels else ():
+        fcurve = ledger.bag.fcurves.find(path)
+        kept = ledger.channels.get((path, 0))
+        if fcurve is not None and kept is not None:
+            table = read_keys(fcurve)
+            inside = are_within(table["co"][:, 0], start, end)
+            if inside.any() and np.all((are_own(kept.written, table) & ~are_lasting(table))[inside]):
+                found.add(path)
+    return found
