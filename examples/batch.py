@@ -2,12 +2,13 @@
 
     python examples/batch.py
 
-The job holds what all shots have in common: which bones follow which targets. Two shots are wrong on purpose, to show that
-they are reported with their reasons while the others are baked.
+The job, examples/job/job.toml, holds what all shots have in common: which bones follow which targets. Two shots are wrong on
+purpose, to show that they are reported with their reasons while the others are baked. The expected summary is beside the job.
 """
 
 import argparse
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -20,20 +21,9 @@ import stage
 
 SHOTS = 8
 WITHOUT_TARGET, CORRUPT = 3, 6
-JOB = """# Baked by: blender --command twobone batch job.toml
-shots = ["shots/*.blend"]
-output = "baked/{shot}.blend"
-
-armature = "Leg"
-target = "Foot"
-plane = "YZ"
-
-[[chains]]
-name = "leg"
-upper = "thigh"
-lower = "shin"
-bend = "POSITIVE"
-"""
+JOB = Path(__file__).resolve().parent / "job" / "job.toml"
+EXPECTED = JOB.with_name("expected_summary.json")
+"""For each shot of the summary its state, and the frames of each chain that are on target."""
 
 
 def make_shots(folder: Path) -> None:
@@ -52,7 +42,7 @@ def make_shots(folder: Path) -> None:
             bpy.ops.wm.save_as_mainfile(filepath=str(path))
 
 
-def bake_shots(job: Path) -> int:
+def run_batch(job: Path) -> int:
     """Run the batch as from a terminal, and return its exit code. With Blender's program this uses the installed extension."""
     if bpy.app.binary_path:
         command, folder = [bpy.app.binary_path, "--command", "twobone"], None
@@ -62,14 +52,23 @@ def bake_shots(job: Path) -> int:
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Make the shots and the job, run it, read its summary."""
+    """Make the shots, run the job on them, and compare its summary with the expected one."""
     make_shots(arguments.output / "shots")
-    job = arguments.output / "job.toml"
-    job.write_text(JOB, encoding="utf-8")
-    code = bake_shots(job)
-    summary = json.loads(job.with_suffix(".summary.json").read_text(encoding="utf-8"))
-    states = [shot["state"] for shot in summary["shots"]]
+    job = arguments.output / JOB.name
+    shutil.copy(JOB, job)
+    code = run_batch(job)
+    shots = json.loads(job.with_suffix(".summary.json").read_text(encoding="utf-8"))["shots"]
+    found = {
+        Path(shot["shot"]).stem: {
+            "state": shot["state"],
+            "reached": [chain["reached"] for chain in (shot["report"] or {}).get("chains", [])],
+        }
+        for shot in shots
+    }
+    states = [shot["state"] for shot in found.values()]
     print(f"Exit code {code}: {states.count('done')} of {len(states)} shots done, in {arguments.output / 'baked'}")
+    if found != json.loads(EXPECTED.read_text(encoding="utf-8")):
+        raise SystemExit(f"The summary is not as expected: {json.dumps(found)}")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """A complete workflow on a real rig: `nox -s demo`.
 
-Start with a walk whose feet slide. Find its limbs and plant its feet. Give both hands targets, one to wave and one to carry, and
-bake the arms with reduced keys. Writes a Blender file, the reports as JSON and three pictures, and prints their paths.
+Start with a walk whose feet slide, as after a retarget and a filter. Find its limbs and plant its feet. Give both hands targets,
+one to wave and one to carry, and bake the arms with reduced keys. What is printed of feet and hands is measured here, from the
+bones as Blender evaluates them. Writes a Blender file, the reports as JSON and three pictures, and prints their paths.
 """
 
 import argparse
@@ -21,6 +22,12 @@ from planted_walk import Places, Print
 
 MOMENTS = (41, 61, 81)
 """Frames shown side by side."""
+TOO_FAR = 1.15
+"""Distance that the body moves, divided by the distance that the feet step."""
+FILTERED = 6
+"""Frames to both sides over which the feet's way is averaged."""
+ELBOW = Vector((0.45, 0.25, -0.45))
+"""Where the left elbow points, from the shoulder: outwards, down and back."""
 TOLERANCE = 0.002
 """Largest drift of a hand that reducing keys may cause, in metres."""
 ARM_COLOURS = {"Left Arm": stage.YELLOW, "Right Arm": stage.BLUE}
@@ -34,13 +41,20 @@ def say(number: int, text: str) -> None:
 def key_carry(target: bpy.types.Object, shoulder: Vector) -> None:
     """Key the right hand as if it carried something in front of the chest."""
     for frame in range(1, rigify_walk.LAST + 4, 4):
-        target.location = shoulder + Vector((-0.02, -0.36 - planted_walk.TOO_FAR * rigify_walk.walked(frame), -0.16))
+        target.location = shoulder + Vector((-0.02, -0.36 - TOO_FAR * rigify_walk.walked(frame), -0.16))
         target.keyframe_insert("location", frame=frame)
 
 
 def key_wave(target: bpy.types.Object, shoulder: Vector) -> None:
     """Key the left hand to wave."""
-    rigify_walk.key_wave(target, shoulder, pace=planted_walk.TOO_FAR)
+    rigify_walk.key_wave(target, shoulder, pace=TOO_FAR)
+
+
+def key_elbow(pole: bpy.types.Object, shoulder: Vector) -> None:
+    """Key the pole of the left arm to walk along."""
+    for frame in range(1, rigify_walk.LAST + 4, 4):
+        pole.location = shoulder + ELBOW - Vector((0.0, TOO_FAR * rigify_walk.walked(frame), 0.0))
+        pole.keyframe_insert("location", frame=frame)
 
 
 def move_arms(human: bpy.types.Object) -> list[bpy.types.Object]:
@@ -50,18 +64,28 @@ def move_arms(human: bpy.types.Object) -> list[bpy.types.Object]:
         chain = human.twobone.chains[name]
         chain.target = stage.add(f"{name} target", None)
         chain.keys, chain.tolerance, chain.frame_range = "REDUCE", TOLERANCE, "SCENE"
-        key_arm(chain.target, human.data.bones[chain.upper].head_local)
+        shoulder = human.data.bones[chain.upper].head_local
+        key_arm(chain.target, shoulder)
+        if key_arm is key_wave:
+            chain.plane, chain.pole = "POLE", stage.add(f"{name} pole", None)
+            key_elbow(chain.pole, shoulder)
         targets.append(chain.target)
     for chain in human.twobone.chains:
         chain.enabled = chain.limb == "ARM"
     bpy.ops.twobone.bake_all(scope="ACTIVE")
-    for name, chain in zip(ARM_COLOURS, stage.last_report()["chains"], strict=True):
-        every = chain["frames"] * chain["channels"]
-        print(
-            f"{name}: on its target in {chain['reached']} of {chain['frames']} frames, {chain['keys']} keys "
-            f"instead of {every}, at most {1000.0 * chain['max_distance_to_target']:.1f} mm off."
-        )
+    for name, target in zip(ARM_COLOURS, targets, strict=True):
+        wrist = human.twobone.chains[name].tip
+        print(f"{name}: the wrist is at most {1000.0 * farthest(human, wrist, target):.1f} mm from its target.")
     return targets
+
+
+def farthest(human: bpy.types.Object, bone: str, target: bpy.types.Object) -> float:
+    """Largest distance of a bone's head from an object, at every frame and halfway between."""
+    scene, found = bpy.context.scene, 0.0
+    for half in range(2, 2 * rigify_walk.LAST + 1):
+        scene.frame_set(half // 2, subframe=0.5 * (half % 2))
+        found = max(found, (human.matrix_world @ human.pose.bones[bone].head - target.matrix_world.translation).length)
+    return found
 
 
 def show_moments(arguments: argparse.Namespace, human: bpy.types.Object, targets: list[bpy.types.Object]) -> None:
@@ -69,7 +93,7 @@ def show_moments(arguments: argparse.Namespace, human: bpy.types.Object, targets
     for target, colour in zip(targets, ARM_COLOURS.values(), strict=True):
         stage.show_target(target, colour, range(1, rigify_walk.LAST + 1))
     body.leave_poses(human.children[0], MOMENTS[:-1])
-    way = planted_walk.TOO_FAR * rigify_walk.walked(MOMENTS[1])
+    way = TOO_FAR * rigify_walk.walked(MOMENTS[1])
     centre = Vector((0.0, -way, 0.92))
     stage.look(centre + Vector((5.4, -2.6, 0.9)), centre, lens=54.0)
     stage.picture(arguments, "moments", MOMENTS[-1], height=0.6)
@@ -105,8 +129,12 @@ def clean_feet(arguments: argparse.Namespace, human: bpy.types.Object) -> None:
     write_report(arguments, "planted_report")
     stands = planted_walk.sole_places(human)
     slides = {"before": (slides_of(prints, slid), stage.ORANGE), "after": (slides_of(prints, stands), stage.BLUE)}
-    farthest = max(value for line in slides["before"][0] for _, value in line)
-    print(f"From coming down to leaving the ground a foot slid by up to {farthest:.0f} cm.")
+    before, after = (max(value for line in lines for _, value in line) for lines, _ in slides.values())
+    print(f"While it stands, a foot slid by up to {before:.0f} cm, and now by {after:.1f} cm.")
+    before, after = (planted_walk.skating(places) for places in (slid, stands))
+    print(
+        f"While it is low it moved fast in {before:.0%} of the frames, and now in {after:.0%}: those in which it swings forward."
+    )
     chart.draw(arguments, "slide", "How far a foot has slid since it came down (cm)", slides, across="seconds")
     planted_walk.show_footprints(arguments, "footprints", prints, slid, stands)
 
@@ -114,7 +142,7 @@ def clean_feet(arguments: argparse.Namespace, human: bpy.types.Object) -> None:
 def main(arguments: argparse.Namespace) -> None:
     """Run all steps."""
     say(1, f"A walk comes in, on Rigify's human in Blender {bpy.app.version_string}; its feet slide.")
-    human = planted_walk.make_sliding_walk()
+    human = planted_walk.make_sliding_walk(TOO_FAR, FILTERED)
     say(2, "Find Limbs and Plant Feet: two clicks.")
     clean_feet(arguments, human)
     say(3, "A target for each hand: the left one waves, the right one carries. Bake All, with Reduce.")

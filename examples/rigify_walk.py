@@ -111,12 +111,14 @@ def foot_at(frame: float, later: float) -> tuple[float, float, float]:
     return standing + 0.035 * (1.0 - eased) + STRIDE * eased, height, turn
 
 
-def key_foot(target: bpy.types.Object, foot: bpy.types.Bone, later: float) -> None:
+def key_foot(target: bpy.types.Object, foot: bpy.types.Bone, later: float, filtered: int) -> None:
     """Key position and rotation of an ankle's target, which at rest is oriented like the foot."""
     target.rotation_mode = "QUATERNION"
     rest = foot.matrix_local.to_3x3()
     for frame in range(1, LAST + 2, KEY_EVERY):
-        way, height, turn = foot_at(frame, later)
+        _, height, turn = foot_at(frame, later)
+        near = range(frame - filtered, frame + filtered + 1)
+        way = sum(foot_at(other, later)[0] for other in near) / len(near)
         target.location = foot.head_local + Vector((0.0, -way, height))
         target.rotation_quaternion = (Euler((turn, 0.0, 0.0)).to_matrix() @ rest).to_quaternion()
         target.keyframe_insert("location", frame=frame)
@@ -145,14 +147,14 @@ def key_wave(target: bpy.types.Object, shoulder: Vector, *, pace: float = 1.0) -
 Arms = tuple[Callable[[bpy.types.Object, Vector], None], ...]
 
 
-def make_targets(human: bpy.types.Object, arms: Arms) -> list[bpy.types.Object]:
+def make_targets(human: bpy.types.Object, arms: Arms, filtered: int) -> list[bpy.types.Object]:
     """One keyed empty for each limb; the functions `arms` key those of the arms."""
     rest = human.data.bones
     targets = [stage.add(limb.name, None) for limb in LIMBS]
     for target in targets:
         target.empty_display_size = 0.1
-    key_foot(targets[0], rest["foot_fk.L"], 0.0)
-    key_foot(targets[1], rest["foot_fk.R"], 0.5)
+    key_foot(targets[0], rest["foot_fk.L"], 0.0, filtered)
+    key_foot(targets[1], rest["foot_fk.R"], 0.5, filtered)
     for target, side, key_arm in zip(targets[2:], "LR", arms, strict=True):
         key_arm(target, rest[f"upper_arm_fk.{side}"].head_local)
     return targets
@@ -199,13 +201,16 @@ def dress(human: bpy.types.Object) -> bpy.types.Object:
     return made
 
 
-def make_scene(*, arms: Arms = (key_wave, key_swing)) -> tuple[bpy.types.Object, list[bpy.types.Object]]:
-    """The human with body, targets and light, not yet baked."""
+def make_scene(*, arms: Arms = (key_wave, key_swing), filtered: int = 0) -> tuple[bpy.types.Object, list[bpy.types.Object]]:
+    """The human with body, targets and light, not yet baked.
+
+    filtered : frames to both sides over which the feet's way is averaged
+    """
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end = 1, LAST
     human = make_human()
     move_body(human)
-    targets = make_targets(human, arms)
+    targets = make_targets(human, arms, filtered)
     dress(human)
     stage.light_and_ground()
     return human, targets
