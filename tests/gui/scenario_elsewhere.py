@@ -18,6 +18,8 @@ from tests.gui.walking import prepare_walk
 
 CLOSE = 1e-5
 PIXELS = 2.0
+LONG = 5000
+"""Frames that no machine samples before an operator shows progress."""
 
 
 class TWOBONE_MT_own_pie(bpy.types.Menu):  # noqa: N801 - as Blender asks for
@@ -213,11 +215,14 @@ def second_window(user):
     assert np.abs(tip() - before).max() > 1e-3, "in a second window nothing follows the mouse"
     yield from user.press("ESC")
     yield from user.wait(3)
+    scene, last = bpy.context.scene, bpy.context.scene.frame_end
+    scene.frame_end = LONG
     with bpy.context.temp_override(window=second, area=user.area(), region=user.region("UI")):
         begun = bpy.ops.twobone.plant("INVOKE_DEFAULT", True)  # noqa: FBT003 - as a click would
     assert begun == {"RUNNING_MODAL"}, "planting had ended before its window closed"
     with bpy.context.temp_override(window=second):
         bpy.ops.wm.window_close()
+    scene.frame_end = last
     user.window = first
     yield from user.wait(10)
 
