@@ -23,7 +23,7 @@ from .commands.tasks import task_command
 from .files.outputs import STANDARD_OUTPUT, file_name, file_path, refuse_wrong_outputs
 from .files.shot_files import save_goal, source_of
 from .flags import ChainGroup, add_chain_flags, add_option_flags
-from .job_values import OF_COMMAND, READS_ONLY
+from .job_values import ALIASES, OF_COMMAND, READS_ONLY
 from .outcomes import ExitCode, StoppedError, UsageError
 from .output import Voice, clean_standard_output, complain, hand_over, open_closed_streams
 from .provenance import with_provenance
@@ -63,8 +63,9 @@ def parse(argv: list[str]) -> argparse.Namespace:
 
     Raises `UsageError`, or `SystemExit` after `--help`.
     """
-    joined: list[str] = []
-    for word in argv:  # `--flag -1e-3` becomes `--flag=-1e-3`: argparse mistakes a negative number with an exponent for a flag.
+    joined = [ALIASES.get(word, word) for word in argv[:1]]
+    # `--flag -1e-3` becomes `--flag=-1e-3`: argparse mistakes a negative number with an exponent for a flag.
+    for word in argv[1:]:
         if NEGATIVE_NUMBER.fullmatch(word) and joined and joined[-1].startswith("--") and "=" not in joined[-1]:
             joined[-1] += f"={word}"
         else:

@@ -98,7 +98,7 @@ def load_job(path: Path, use: str = "") -> Job:
     use : the command that reads the job, and the default of a job without the key "use"; empty to accept any
     """
     data = read_job_data(path)
-    own_use = JobValues(path).choice({"use": use or USES[0]} | dict(data), "use", USES)
+    own_use = JobValues(path).use_of({"use": use or USES[0]} | dict(data))
     if use not in {"", own_use} and not {use, own_use} <= WITH_CHAINS:
         raise JobValues(path).wrong("use", "is {found}, but this command expects {use}", found=shown(own_use), use=shown(use))
     return _Reader(path, own_use).job(data)
@@ -200,7 +200,7 @@ class _Reader(JobValues):
         if "max_error" in entry:
             found["max_error"] = self.distance(entry, "max_error")
         if "use" in entry:
-            found["use"] = self.choice(entry, "use", USES)
+            found["use"] = self.use_of(entry)
             if found["use"] != self.use and not {found["use"], self.use} <= WITH_CHAINS:
                 raise self.wrong(
                     f"{where}.use", "is {use}, with other settings than the job's. Use two jobs", use=shown(found["use"])

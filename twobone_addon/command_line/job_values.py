@@ -61,6 +61,10 @@ READS_ONLY = ("report", "chains", *(table.command for table in TABLES.values() i
 USES = tuple(dict.fromkeys((*OF_COMMAND, *READS_ONLY)))
 """Allowed values of a job's `use`: the sub-command that runs on each shot."""
 
+ALIASES = {name: command for command, table in OF_COMMAND.items() for name in (table.task, table.operator) if name != command}
+ALIASES["inspect"] = "report"
+"""Uses by their other names: the task's, which is its report's `kind`, and its operator's."""
+
 WITH_CHAINS = {command for command, table in OF_COMMAND.items() if table.of_chains} | {"convert", "report"}
 """Uses that accept each other's jobs: they take chains and all bake settings. A conversion reads its limbs from the rig."""
 
@@ -198,6 +202,11 @@ class JobValues:
         if value not in choices:
             raise self.wrong(key, "is {value}. Use one of {choices}", value=shown(value), choices=", ".join(choices))
         return str(value)
+
+    def use_of(self, data: Mapping[str, Any]) -> str:
+        """Return the use that a table names, by any of its names."""
+        value = data["use"]
+        return self.choice({"use": ALIASES.get(value, value) if isinstance(value, str) else value}, "use", USES)
 
     def tables(self, data: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
         """Return a list of tables; empty if the key is missing."""

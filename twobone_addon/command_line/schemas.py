@@ -26,7 +26,7 @@ from ..tasks.switch.reports import SwitchReport
 from .batch.records import STATES, ShotRecord
 from .commands.tasks import OF_REPORT, OF_SETTINGS
 from .files.outputs import STANDARD_OUTPUT
-from .job_values import OF_COMMAND, ONCE, USES, WITH_CHAINS
+from .job_values import ALIASES, OF_COMMAND, ONCE, USES, WITH_CHAINS
 from .outcomes import ExitCode, Outcome
 from .output import Voice, hand_over
 
@@ -120,7 +120,7 @@ def _job() -> Schema:
     of_shot = {
         "output": TEXT,
         "scene": TEXT,
-        "use": {"enum": list(USES)},
+        "use": {"enum": [*USES, *ALIASES]},
         "strict": SWITCH,
         "max_error": {"type": "number", "minimum": 0.0},
         "allow_incomplete": SWITCH,

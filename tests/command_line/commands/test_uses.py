@@ -9,7 +9,10 @@ import pytest
 from tests.command_line.shots import save
 from tests.tasks.rigs.person import person
 from tests.tasks.rigs.walker import Walk, build_walker
+from twobone_addon.command_line.command import parse
+from twobone_addon.command_line.job import load_job
 from twobone_addon.command_line.schemas import schema
+from twobone_addon.settings.tasks import TABLES
 
 
 @pytest.fixture
@@ -24,6 +27,18 @@ def write_job(folder, **job):
     jsonschema.validate(job, schema("job"))
     (folder / "job.json").write_text(json.dumps(job))
     return folder / "job.json"
+
+
+@pytest.mark.parametrize("table", TABLES.values(), ids=lambda table: table.task)
+def test_a_command_and_a_use_are_also_named_as_the_task_and_its_operator(tmp_path, table):
+    for name in (table.task, table.operator):
+        assert parse([name, "--quiet"]).command == table.command
+        assert load_job(write_job(tmp_path, use=name, shots=[{"file": "a.blend", "use": name}])).use == table.command
+
+
+def test_a_report_is_also_an_inspection(tmp_path):
+    assert parse(["inspect"]).command == "report"
+    assert load_job(write_job(tmp_path, use="inspect")).use == "report"
 
 
 def test_a_batch_finds_limbs_in_every_shot(twobone, shot, tmp_path):
