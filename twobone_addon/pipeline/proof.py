@@ -148,11 +148,12 @@ def _targets_between(solved: SolvedChain, at_frames: Track, motion: MotionBetwee
     return motion.places(solved.plan.target_world, solved.pose.target_offset)
 
 
-def measure(solved: SolvedChain, samples: Samples, inside: Track | None) -> Measured:
+def measure(solved: SolvedChain, samples: Samples, measured: Track, inside: Track | None) -> Measured:
     """Compare evaluated joints with the evaluated target at the plan's report frames.
 
     samples : at all of `proof_frames`
-    inside : the chain's track between the report frames
+    measured : the chain's track at these
+    inside : its track between the report frames
     """
     plan, pose, at = solved.plan, solved.pose, solved.plan.report_rows
     samples = samples.on(plan.report_frames)
@@ -169,7 +170,7 @@ def measure(solved: SolvedChain, samples: Samples, inside: Track | None) -> Meas
     reached = full_influence & (reach == Reach.REACHED)
     determined = full_influence & (reach != Reach.DEGENERATE)
     depths = [frames[:, :, 2] * out_of_plane(frames, joint - root)[:, None] for joint in joints[1:]]
-    reported = track(solved, samples)
+    reported = measured if len(measured.frames) == len(samples.frames) else track(solved, samples)
     beside = _world_lengths(linear, frames[:, :, 2] * out_of_plane(frames, tip - targets)[:, None])
     intended = pose.on_targets.goals[at] - in_plane(frames, targets - root)
     errors = np.broadcast_to(_world_lengths(linear, from_plane(frames, missed)), reached.shape)[reached]
@@ -223,7 +224,7 @@ def prove(scene: Scene, solved: Sequence[SolvedChain], verified: Verified) -> St
         samples = yield look
         tracks = [track(chain, samples.on(proof_frames(chain))) for chain in checked]
         tracks_between = yield from _sample_between(scene, checked, tracks, look)
-        measured = [measure(chain, samples, between) for chain, between in zip(checked, tracks_between, strict=True)]
+        measured = [measure(chain, samples, *each) for chain, *each in zip(checked, tracks, tracks_between, strict=True)]
         visibilities = yield from _measure_visibility(checked, [each.limb_length for each in measured], look)
     complete = iter([replace(each, visibility=visible) for each, visible in zip(measured, visibilities, strict=True)])
     return [next(complete) if chain.plan.settings.verify else None for chain in solved]

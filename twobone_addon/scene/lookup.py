@@ -83,6 +83,11 @@ def forget_known() -> None:
     _memory.in_scenes.clear()
 
 
+def is_reading() -> bool:
+    """Whether `read_once` keeps what it reads."""
+    return _memory.read is not None
+
+
 def read_once(reader: Callable[[Any], Read], thing: Any) -> Read:
     """What a function reads of something of Blender's, kept until the end of `only_reading`; outside, it is read anew."""
     if _memory.read is None:

@@ -182,7 +182,9 @@ class Settings:
     def __post_init__(self) -> None:
         """Raise `SettingError` for an invalid setting, and for a custom range that ends before it starts."""
         for option in options_of(type(self)):
-            check(option, getattr(self, option.name))
+            value = getattr(self, option.name)
+            if value is not option.default:  # Settings are made by the thousand, and most of them are left at their defaults.
+                check(option, value)
         start, end = getattr(self, "frame_start", 0.0), getattr(self, "frame_end", 0.0)
         if getattr(self, "frame_range", "") == "CUSTOM" and end < start:
             raise SettingError(

@@ -77,8 +77,7 @@ class ChainPlan:
     @property
     def within(self) -> tuple[float, float]:
         """First and last frame that gets a key: the range whose keys are replaced. Samples may lie beside it."""
-        first, last = self.frames[self.report_rows[[0, -1]]].tolist()
-        return first, last
+        return float(self.frames[self.report_rows[0]]), float(self.frames[self.report_rows[-1]])
 
     @property
     def base(self) -> list[Quantity]:

@@ -177,7 +177,8 @@ def with_keyed(plan: ChainPlan, armature: Object, paths: Iterable[str]) -> Chain
     # Only of Euler angles some channels may stay without keys.
     baked = baked_channels(armature, {path for path in paths if path.endswith("rotation_euler")})
     channels = ((path, index) for path in paths for index in range(MOST_CHANNELS))
-    found = {channel: read_keyed(armature, *channel, *plan.within, baked=channel in baked) for channel in channels}
+    within = plan.within
+    found = {channel: read_keyed(armature, *channel, *within, baked=channel in baked) for channel in channels}
     return replace(plan, keyed=plan.keyed | found)
 
 

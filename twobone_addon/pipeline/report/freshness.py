@@ -26,9 +26,12 @@ def fingerprints_of(scene: Scene, plans: Sequence[ChainPlan]) -> list[Fingerprin
     """The fingerprints of chains that have just been baked; `None` where no stored chain keeps the report."""
     known, found = KnownMotion(), list[Fingerprint | None]()
     for plan in plans:
-        names, is_kept = plan.names, bool(find_armature(plan.names.armature, None).twobone.chains)
+        names = plan.names
+        if not find_armature(names.armature, None).twobone.chains:
+            found.append(None)
+            continue
         settings = replace(plan.settings, armature=names.armature, upper=names.upper, lower=names.lower)
-        found.append(Fingerprint(settings_digest(scene, settings), chain_digest(settings, known)) if is_kept else None)
+        found.append(Fingerprint(settings_digest(scene, settings), chain_digest(settings, known)))
     return found
 
 

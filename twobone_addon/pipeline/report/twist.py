@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...core.array_types import Array, Indices, Mask
-from ...core.arrays import every_row, frame_rows, magnitude
+from ...core.arrays import cross, dot, every_row, frame_rows, magnitude
 from ...core.curves.drift import portions
 from ...core.curves.frames import ranges
 from ...core.rig.plane_frames import frames_of
@@ -130,25 +130,30 @@ class _Change:
 def _changes(bones: list[_Turned]) -> list[_Change]:
     """The changes of each bone, all twists computed in one go."""
     counts = [bone.count for bone in bones]
-    before = _applied(_rotations, [bone.before for bone in bones])
-    after = _applied(_rotations, [bone.after for bone in bones])
-    axes = _applied(unit, [bone.axes for bone in bones])
-    turns, sides = [], []
-    for number, bone in enumerate(bones):
+    # The bone before the first one may be in the batch before.
+    known = bones if bones[0].base is None else [bones[0].base, *bones]
+    before = _applied(_rotations, [bone.before for bone in known])
+    after = _applied(_rotations, [bone.after for bone in known])
+    links = _applied(unit, [bone.axes for bone in known])
+    turns, axes, sides = [], [], []
+    for number, bone in enumerate(known[-len(bones) :], len(known) - len(bones)):
         if bone.base is None:
             turns.append(times_still(after[number], np.swapaxes(before[number], -1, -2)))
-            sides.append(np.zeros((1, 3)))
+            axes.append(links[number])
             continue
-        then, now = (np.swapaxes(_rotations(each), -1, -2) for each in (bone.base.before, bone.base.after))
+        then, now = (np.swapaxes(each[number - 1], -1, -2) for each in (before, after))
         turns.append((now @ after[number]) @ np.swapaxes(then @ before[number], -1, -2))
-        axes[number] = (then @ axes[number][..., None])[..., 0]
-        sides.append((then @ unit(bone.base.axes)[..., None])[..., 0])
-    all_axes, all_turns, all_sides = (_rows(each, counts) for each in (axes, turns, sides))
+        axes.append((then @ links[number][..., None])[..., 0])
+        sides.append((then @ links[number - 1][..., None])[..., 0])
+    all_axes, all_turns = _rows(axes, counts), _rows(turns, counts)
     turned = (all_turns @ all_axes[..., None])[..., 0]
     twists = np.where(np.sum(turned * all_axes, axis=-1) >= WIDEST_SWING, twists_about(all_axes, all_turns), 0.0)
-    bends = np.cross(all_sides, all_axes), np.cross(all_sides, turned)
-    is_bent = np.minimum(*map(magnitude, bends)) > LEAST_BEND
-    flips = is_bent & (np.sum(bends[0] * bends[1], axis=-1) < 0.0)
+    flips, based = np.zeros(len(twists), dtype=bool), np.repeat([bone.base is not None for bone in bones], counts)
+    if sides:
+        all_sides = _rows(sides, [bone.count for bone in bones if bone.base is not None])
+        bends = cross(all_sides, all_axes[based]), cross(all_sides, turned[based])
+        is_bent = np.minimum(*map(magnitude, bends)) > LEAST_BEND
+        flips[based] = is_bent & (dot(*bends) < 0.0)
     ends = np.cumsum(counts)[:-1]
     return [_Change(*each) for each in zip(np.split(twists, ends), np.split(flips, ends), strict=True)]
 

@@ -14,7 +14,7 @@ import bpy
 
 from ..blender_types import Constraint, FCurve, Object, PoseBone
 from ..bones import bones_below
-from ..lookup import bone_owner, objects_by_name, owner_of, read_once
+from ..lookup import bone_owner, is_reading, objects_by_name, owner_of, read_once
 from .animation_reading import Animation, read_animation
 
 SCENE_CONSTRAINTS = {"FOLLOW_TRACK", "CAMERA_SOLVER", "OBJECT_SOLVER"}
@@ -135,6 +135,8 @@ def inverse_kinematics(armature: Object) -> dict[str, list[Constraint]]:
 
 def turning(bone: PoseBone) -> list[Constraint]:
     """The IK constraints that turn one bone: those of `inverse_kinematics`, looked for on the bone and below it only."""
+    if is_reading():
+        return read_once(inverse_kinematics, bone.id_data).get(bone.name, [])
     bones = bone.id_data.pose.bones
     carriers = [bones[rest.name] for rest in (bone.bone, *bones_below(bone.bone))]
     return [

@@ -300,7 +300,7 @@ class _Parts:
         """Numbers of the arrays of a record; none without keys, so that equal records are equal bytes."""
         if written is None or not len(written.frames):
             return []
-        return [self.add(values.tobytes()) for values in written.columns()]
+        return [self.add(values.tobytes() if len(values) else b"") for values in written.columns()]
 
     def add_table(self, table: KeyTable) -> list[int]:
         """Number of keys, and number of their bytes; most columns are constant, which compresses well."""

@@ -53,9 +53,12 @@ def curves_at(bag: CurveBag | None, paths: Collection[str]) -> list[FCurve]:
 
 def motion_curves(thing: Object, bone: str = "") -> list[FCurve]:
     """The F-curves of the present action that move an object, or one of its bones."""
+    bag = curve_bag(thing)
+    if bag is None:
+        return []
     prefix = f'pose.bones["{bpy.utils.escape_identifier(bone)}"].' if bone else ""
     paths = {prefix + channel for channel in (*MOTION, "delta_location", "delta_rotation_euler", "delta_scale")}
-    return curves_at(curve_bag(thing), paths)
+    return [fcurve for fcurve in curves_of(bag, (owner_of(prefix),)) if fcurve.data_path in paths]
 
 
 def key_frames(thing: Object, bone: str = "") -> Array:

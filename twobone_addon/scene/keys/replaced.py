@@ -56,6 +56,8 @@ FITTED = "fit_root"
 APART = 2.0 * NEAR_FRAME
 """Gap in frames between the part removed from a span and the parts that remain."""
 
+NO_MARKS = np.empty(0, dtype=bool)
+
 
 @dataclass(frozen=True, slots=True)
 class Layer:
@@ -92,7 +94,7 @@ class Written:
 
     def columns(self) -> list[Array]:
         """The arrays as they are stored; empty ones for masks that are `None`."""
-        marks = (np.empty(0, dtype=bool) if mask is None else mask for mask in (self.earlier, self.by_hand))
+        marks = (NO_MARKS if mask is None else mask for mask in (self.earlier, self.by_hand))
         return [self.frames, self.values, self.heights, *marks]
 
     @classmethod
