@@ -18,6 +18,7 @@ import jsonschema
 import numpy as np
 import pytest
 
+from tests.blank import empty
 from tests.promises import measured, refused_calls
 from tests.promises.limits import on_a_leash
 from tests.promises.refused_calls import Call
@@ -53,7 +54,7 @@ class Bench:
     def open(self, task: TaskUnderTest, *, twin: bool = False) -> dict[str, Any]:
         """The file anew, and what is in it; with a `twin` it has two chains of one name, and a limb that is in no list."""
         if id(task) not in self.made:
-            bpy.ops.wm.read_factory_settings(use_empty=True)
+            empty()
             task.build()
             path = str(self.folder / f"{task.name} {len(self.made)}.blend")
             bpy.ops.wm.save_as_mainfile(filepath=path, check_existing=False)
@@ -133,7 +134,7 @@ def linked_changes_nothing(task: TaskUnderTest, bench: Bench) -> None:
     names, active = [thing.name for thing in bpy.data.objects], refused_calls.armature().name
     first, last = bpy.context.scene.frame_start, bpy.context.scene.frame_end
     path = bench.made[id(task)]
-    bpy.ops.wm.read_factory_settings(use_empty=True)
+    empty()
     with bpy.data.libraries.load(path, link=True) as (_, wanted):
         wanted.objects = list(names)
     for name in names:

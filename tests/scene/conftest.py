@@ -8,5 +8,7 @@ def scene():
     """The scene of a new, empty file."""
     import bpy
 
-    bpy.ops.wm.read_factory_settings(use_empty=True)
+    from tests.blank import empty
+
+    empty()
     return bpy.context.scene

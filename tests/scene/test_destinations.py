@@ -6,6 +6,7 @@ import bpy
 import numpy as np
 import pytest
 
+from tests.blank import empty
 from tests.tasks.checks.checking import RIG
 from tests.tasks.checks.file_dump import differences, dump_file
 from tests.tasks.checks.targets import circling_target, curves_of
@@ -145,7 +146,7 @@ def test_an_overridden_armature_with_a_linked_action_takes_a_new_one(empty_file,
     key_channel(rig.pose.bones["parent"], "location", {1: (0, 0, 0), 9: (1, 0, 0)})
     library = str(tmp_path / "library.blend")
     bpy.ops.wm.save_as_mainfile(filepath=library)
-    bpy.ops.wm.read_factory_settings(use_empty=True)
+    empty()
     set_range(5, 14)
     with bpy.data.libraries.load(library, link=True) as (_, wanted):
         wanted.objects = ["Rig"]

@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from mathutils import Euler
 
+from tests.blank import empty
 from tests.tasks.checks.all_keys import all_keys
 from tests.tasks.checks.file_dump import differences, dump_file
 from tests.tasks.scenes import BoneShape, add_empty, build_armature, key_channel, sentence_of, set_range
@@ -91,7 +92,7 @@ LEG = {
 def leg(rig, handles):
     """A leg that hangs from hips, with keys of its own of many kinds, a target and a pole."""
     chance = random.Random(rig["seed"])  # noqa: S311 - dice, not secrets
-    bpy.ops.wm.read_factory_settings(use_empty=True)
+    empty()
     set_range(FIRST, LAST)
     shapes = [BoneShape("hips", (0, 0, 1), (0, 0, 1.2), roll=chance.uniform(-1, 1))]
     places = ((0.01, 0, 1), (0.02, -rig["knee"], 0.55), (0.03, 0, 0.1), (0.03, -0.15, 0))

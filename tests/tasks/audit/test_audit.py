@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from mathutils import Euler
 
+from tests.blank import empty
 from tests.tasks.checks.file_dump import differences, dump_file
 from tests.tasks.rigs.walker import Walk, build_walker
 from tests.tasks.scenes import key_channel
@@ -17,7 +18,7 @@ PAIRS = ("comp_3d_1", "comp_video_1", "demo_3d_1", "demo_video_1")
 
 @pytest.fixture(autouse=True)
 def _empty(registered_addon):
-    bpy.ops.wm.read_factory_settings(use_empty=True)
+    empty()
 
 
 def walker(**how):
@@ -115,7 +116,7 @@ def test_nothing_is_changed_whatever_is_asked_for(tmp_path):
 def test_a_linked_character_can_be_audited(tmp_path):
     walker()
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "clip.blend"))
-    bpy.ops.wm.read_factory_settings(use_empty=True)
+    empty()
     with bpy.data.libraries.load(str(tmp_path / "clip.blend"), link=True) as (_, wanted):
         wanted.objects = ["Walker"]
     bpy.context.scene.collection.objects.link(bpy.data.objects["Walker"])
@@ -146,7 +147,7 @@ def test_limits_are_settings():
 def test_earlier_measures_stand_beside_those_of_now(tmp_path):
     walker(slide=0.03)
     (tmp_path / "before.json").write_text(json.dumps(audit()))
-    bpy.ops.wm.read_factory_settings(use_empty=True)
+    empty()
     walker()
     notes = audit(compare=str(tmp_path / "before.json"))["notes"]
     (slide,) = [said for said in notes if said.startswith("leg.L: slide ")]
@@ -160,7 +161,7 @@ def test_earlier_measures_stand_beside_those_of_now(tmp_path):
 def test_skating_clips_are_found_and_their_repairs_are_fine(data_folder, pair):
     reports = {}
     for which in ("raw", "fixed"):
-        bpy.ops.wm.read_factory_settings(use_empty=True)
+        empty()
         recording(data_folder / "motion" / f"skate_{pair}_{which}.bvh")
         reports[which] = audit()
     raw, fixed = reports["raw"], reports["fixed"]

@@ -7,6 +7,7 @@ import bpy
 import numpy as np
 import pytest
 
+from tests.blank import empty
 from tests.core.contacts.gait import RUN, WALK, feet_of, on_belt, sliding
 from tests.tasks.find_contacts.found import f1, find, frames_of, states_in
 from tests.tasks.find_contacts.walker import evaluated_contact, make_walker
@@ -31,7 +32,7 @@ def test_what_is_found_is_what_the_motion_does_and_what_blender_evaluates(gait):
 def test_in_place_the_ground_moves_and_the_contacts_are_the_same():
     _, feet = make_walker(rate=30)
     in_world = find()
-    bpy.ops.wm.read_factory_settings(use_empty=True)
+    empty()
     make_walker(rate=30, feet=on_belt(feet, [0.0, -0.9 * WALK.speed, 0.0]))
     report = find()
     assert report["ground_velocity"] == pytest.approx([0.0, -0.9 * WALK.speed, 0.0], abs=0.03)
@@ -232,7 +233,7 @@ def test_motion_that_is_no_number_is_refused_with_its_frame(value):
 def test_a_pose_that_is_held_after_the_last_key_and_before_the_first_tells_nothing():
     _, feet = make_walker(rate=30)
     alone = find()
-    bpy.ops.wm.read_factory_settings(use_empty=True)
+    empty()
     make_walker(rate=30)
     scene = bpy.context.scene
     last = scene.frame_end

@@ -3,6 +3,7 @@
 import bpy
 import pytest
 
+from tests.blank import empty
 from tests.promises.promises import add_action, play_action
 from tests.tasks.checks.all_keys import all_keys
 from tests.tasks.checks.seen_walk import key_values, plant
@@ -46,7 +47,7 @@ def test_a_contact_that_is_taken_away_stands_no_more(empty_file, destination):
     take_away_contact(armature, states)
     again = plant()
     keys = all_keys(armature)
-    bpy.ops.wm.read_factory_settings(use_empty=True)
+    empty()
     armature, states = walker()
     take_away_contact(armature, states)
     assert plant()["sentence"] == again["sentence"]
@@ -61,7 +62,7 @@ def test_other_settings_count_from_the_beginning(empty_file, settings):
     plant()
     plant(**settings)
     keys = all_keys(armature)
-    bpy.ops.wm.read_factory_settings(use_empty=True)
+    empty()
     armature, _ = walker()
     plant(**settings)
     assert all_keys(armature) == keys

@@ -6,6 +6,7 @@ import bpy
 import numpy as np
 import pytest
 
+from tests.blank import empty
 from tests.tasks.checks.all_keys import all_keys
 from tests.tasks.checks.seen_walk import (
     EASE,
@@ -101,7 +102,7 @@ def test_the_report_says_what_is_seen_before_and_after(empty_file):
 def test_fewer_keys_hold_what_stands_as_well_and_the_rest_within_the_tolerance(empty_file):
     keys, seen = {}, {}
     for choice in ("FRAMES", "REDUCE"):
-        bpy.ops.wm.read_factory_settings(use_empty=True)
+        empty()
         armature, states = build_walker(Walk(frames=120, rate=60.0, slide=0.02))
         key_contacts(armature, states)
         keys[choice] = sum(chain["keys"] for chain in plant(keys=choice, tolerance=0.002, ease=20)["chains"])

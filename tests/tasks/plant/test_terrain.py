@@ -1,9 +1,9 @@
 """Feet that walked on flat ground walk on stairs, slopes and hills; all that is asserted is evaluated by Blender."""
 
-import bpy
 import numpy as np
 import pytest
 
+from tests.blank import empty
 from tests.tasks.checks.seen_walk import (
     SIDES,
     SLIDE,
@@ -100,7 +100,7 @@ def test_no_ankle_is_bent_further_than_allowed(empty_file):
 def test_flat_ground_changes_nothing(empty_file):
     armature, *_ = walk_on(lambda: terrain.slope(0.0))
     on_object = Seen(armature, whole_frames())
-    bpy.ops.wm.read_factory_settings(use_empty=True)
+    empty()
     armature, states = build_walker(Walk(slide=0.02))
     key_contacts(armature, states)
     plant(ground="HEIGHT")
@@ -113,7 +113,7 @@ def test_flat_ground_changes_nothing(empty_file):
 def test_contacts_of_a_walk_on_flat_ground_are_found_on_stairs_as_well(empty_file):
     build_walker(Walk(frames=60, rate=30.0, slide=0.01))
     flat = plant()
-    bpy.ops.wm.read_factory_settings(use_empty=True)
+    empty()
     build_walker(Walk(frames=60, rate=30.0, slide=0.01))
     ground, _ = terrain.stairs()
     report = plant(ground="OBJECT", ground_object=ground.name)

@@ -5,6 +5,7 @@ import json
 import bpy
 import pytest
 
+from tests.blank import empty
 from tests.promises.tasks_under_test import LAST, keyed_leg
 from tests.tasks.checks.all_keys import all_keys
 
@@ -55,7 +56,7 @@ def rename_curve(rig, old, new):
 def test_keyed_settings_act_in_every_evaluation(registered_addon, empty_file, operator, change, setting):
     found = {}
     for evaluation in ("AUTO", "PROBES", "SCENE"):
-        bpy.ops.wm.read_factory_settings(use_empty=True)
+        empty()
         rig = evaluated_leg(setting)
         change(rig)
         if operator == "bake":

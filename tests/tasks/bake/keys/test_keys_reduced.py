@@ -6,6 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from tests.blank import empty
 from tests.tasks.checks.checking import RIG
 from tests.tasks.checks.file_dump import differences, dump_file
 from tests.tasks.checks.measuring import evaluate
@@ -26,11 +27,11 @@ BAKED = {"plane": "YZ", "bend": "POSITIVE"}
 
 @pytest.fixture(scope="module")
 def file(registered_addon):
-    bpy.ops.wm.read_factory_settings(use_empty=True)
+    empty()
 
 
 def make_leg(mode):
-    bpy.ops.wm.read_factory_settings(use_empty=True)
+    empty()
     set_range(*FRAMES)
     rig = build_armature(LEG)
     for bone in rig.pose.bones:

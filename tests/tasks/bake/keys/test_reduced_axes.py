@@ -2,10 +2,10 @@
 
 import random
 
-import bpy
 import numpy as np
 import pytest
 
+from tests.blank import empty
 from tests.tasks.checks.checking import RIG
 from tests.tasks.checks.measuring import evaluate
 from tests.tasks.scenes import BoneShape, add_empty, bake, build_armature, key_channel
@@ -22,7 +22,7 @@ MOMENTS = np.arange(1, LAST + 0.01, 1 / 32)
 def leg(seed, mode):
     """A leg below hips that sway, and a target that its tip follows past the rest pose."""
     chance = random.Random(seed)  # noqa: S311 - dice, not secrets
-    bpy.ops.wm.read_factory_settings(use_empty=True)
+    empty()
     rig = build_armature(LEG)
     for name in ("upper", "lower"):
         rig.pose.bones[name].rotation_mode = mode

@@ -1,10 +1,10 @@
 """The promise in any combination: plane, space, depth, flags of both bones, scale of parent and object, rotation modes."""
 
-import bpy
 import numpy as np
 from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 
+from tests.blank import empty
 from tests.tasks.checks.checking import BENDS, RIG, assert_within_promise, bake_and_evaluate, check
 from tests.tasks.checks.targets import posed_target
 from tests.tasks.scenes import LEG, bent, build_armature, key_channel, set_range
@@ -23,7 +23,7 @@ angles = st.tuples(*[st.floats(-3, 3)] * 3)
 
 
 def build(upper, lower, parent_scale, object_scale, turns):
-    bpy.ops.wm.read_factory_settings(use_empty=True)
+    empty()
     set_range(*FRAMES)
     rig = build_armature(SKEWED)
     for name, (inherit, rotation, location) in (("upper", upper), ("lower", lower)):

@@ -11,6 +11,7 @@ import bpy
 import numpy as np
 import pytest
 
+from tests.blank import empty
 from tests.tasks.checks.measuring import LETTER_AXES, PROMISE, Evaluated, evaluate
 from tests.tasks.rigs.random_rig import FRAMES, build_random_rig, build_random_target
 from tests.tasks.scenes import add_empty, sentence_of
@@ -94,7 +95,7 @@ def asked(baked, settings):
 
 def check_case(name):
     dice = random.Random(name)  # noqa: S311 - the same dice every time
-    bpy.ops.wm.read_factory_settings(use_empty=True)
+    empty()
     rig, limb, even = build_random_rig(dice)
     target = build_random_target(rig, limb, dice)
     settings = drawn_settings(dice)

@@ -12,6 +12,7 @@ import bpy
 import numpy as np
 import pytest
 
+from tests.blank import empty
 from tests.tasks.checks.measuring import LETTER_AXES, PROMISE, Evaluated, evaluate
 from tests.tasks.rigs.random_rig import FRAMES, PREVIEW, build_random_rig, build_random_target, random_settings
 from tests.tasks.scenes import sentence_of
@@ -35,7 +36,7 @@ def test_what_the_pages_promise_holds_for_any_rig_and_settings(registered_addon,
 
 def check_case(name):
     dice = random.Random(name)  # noqa: S311 - the same dice every time
-    bpy.ops.wm.read_factory_settings(use_empty=True)
+    empty()
     rig, limb, even = build_random_rig(dice)
     target = build_random_target(rig, limb, dice)
     settings = random_settings(dice, rig)

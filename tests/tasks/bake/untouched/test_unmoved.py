@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.blank import empty
 from tests.tasks.checks.measuring import PROMISE, evaluate, unit
 from tests.tasks.checks.orientations import UNSEEN, degrees_between, posed, target_on
 from tests.tasks.scenes import LEG, PARENT, STRAIGHT_LEG, BoneShape, Limb, bake, bent, build_armature, key_channel, set_range
@@ -89,7 +90,7 @@ rigs = st.fixed_dictionaries(
 @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
 @given(rigs, st.sampled_from(("POSITIVE", "KEEP")))
 def test_a_target_on_the_tip_turns_no_bone(registered_addon, drawn, bend):
-    bpy.ops.wm.read_factory_settings(use_empty=True)
+    empty()
     set_range(FRAMES[0], FRAMES[-1])
     rig = build_armature(bent(SHAPES[drawn["shapes"]], "upper", roll=drawn["roll"]))
     swing(rig, drawn["seed"], drawn["modes"], drawn["size"])
