@@ -4,6 +4,7 @@ Inserted values, such as a bone's name, are written as "…". docs/messages.md l
 """
 
 import ast
+import functools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -27,7 +28,8 @@ class Message:
     path: str
 
 
-def messages() -> list[Message]:
+@functools.cache
+def messages() -> tuple[Message, ...]:
     """All messages, each once, sorted by kind and text."""
     trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(PACKAGE.rglob("*.py"))}
     kinds = error_classes(trees.values())
@@ -36,7 +38,7 @@ def messages() -> list[Message]:
     for path, tree in trees.items():
         for kind, text in sentences(tree, kinds, named):
             found.setdefault((kind, text), Message(kind, text, path.relative_to(ROOT).as_posix()))
-    return sorted(found.values())
+    return tuple(sorted(found.values()))
 
 
 def error_classes(trees: object) -> set[str]:

@@ -32,8 +32,8 @@ def following(rng, *, kind="scaled", rows=1, laying=KEEP, options=None, limits=N
     return FollowingChain(chain, motion, reference, replace(task, frames=frames, options=options, limits=limits))
 
 
-def crowd(rng):
-    """Still and moving chains of many shapes, among each shape some that need another way than the rest."""
+def crowd(rng, count=3):
+    """Still and moving chains of many shapes, among each shape some that need another way than the rest; `count` of each."""
     limits = np.radians([[-40.0, 50.0], [5.0, 120.0]])
     ways = [
         {},
@@ -49,7 +49,7 @@ def crowd(rng):
         {"options": ReachOptions(mode="SOFTEN", softness=0.1)},
         {"options": ReachOptions(mode="STRETCH", stretch_max=2.0)},
     ]
-    return [following(rng, **way) for _ in range(3) for way in ways]
+    return [following(rng, **way) for _ in range(count) for way in ways]
 
 
 def test_each_of_many_is_posed_as_it_is_alone(rng):
@@ -72,7 +72,7 @@ def test_each_of_many_is_posed_as_it_is_alone(rng):
 @pytest.mark.parametrize("lost", [np.nan, 0.0], ids=["nowhere", "on the root"])
 def test_a_long_take_is_posed_in_parts_as_it_is_at_once(rng, monkeypatch, free, lost):
     """Also where a part begins, or is filled, with targets that leave the pose free."""
-    several = [with_free_targets(one, list(free), lost) for one in crowd(rng)]
+    several = [with_free_targets(one, list(free), lost) for one in crowd(rng, count=1)]
     whole = [follow_targets(one.chain, one.motion, one.reference, one.task) for one in several]
     monkeypatch.setattr("twobone_addon.core.rig.inverse.ROWS_AT_ONCE", 5)
     for one, expected in zip(several, whole, strict=True):
