@@ -65,10 +65,9 @@ SLOW_TESTS = [
 ]
 # What takes minutes and is about every Blender: left to `matrix`, which runs it on all of them.
 LONG_TESTS = ["promises"]
-# What is about files and about other people's rigs more than about Blender: not on those between the oldest and the newest.
-# The rest these share: each runs every so many tests, so that all have run on one of them as well as on both ends.
-ENDS_ONLY = ["command_line", "real"]
-BETWEEN = list(PYTHON_OF_BLENDER)[1:-1]
+# All tests run on the newest Blender. The older ones share them: the oldest, which differs most, takes half, so that each test
+# runs on an older one as well, and what is about the differences on all. `tests_on` runs everything on one of them.
+SHARES = {"4.2": "1,2,3/6", "4.5": "4/6", "5.0": "5/6", "5.1": "6/6"}
 PROGRAM_TESTS = ["real_program", "gui"]
 # As many processes as there are cores; each takes a run of tests in their order, which share what they have built.
 ON_ALL_CORES = ["--numprocesses=auto", "--dist=worksteal"]
@@ -167,13 +166,10 @@ def newest(session: nox.Session) -> None:
 def matrix(session: nox.Session) -> None:
     """Run what `tests` leaves out: the oldest Python and NumPy, other Blenders, slow tests. Judges the coverage of both."""
     session.notify(f"pure_tests({next(iter(NUMPY_OF_PYTHON))})", session.posargs)
-    oldest, newest = next(iter(PYTHON_OF_BLENDER)), best_blender()
+    newest = best_blender()
     for release, version in PYTHON_OF_BLENDER.items():
         results_on_blender[release] = f"skipped, no Python {version} here"
-        between = [name for name in BLENDER_TESTS if name not in ENDS_ONLY]
-        wanted = without_slow(BLENDER_TESTS if release == oldest else between)
-        if release in BETWEEN:
-            wanted.append(f"--share={BETWEEN.index(release) + 1}/{len(BETWEEN)}")
+        wanted = [*without_slow(BLENDER_TESTS), *([f"--share={SHARES[release]}"] if release in SHARES else [])]
         if release == newest:
             wanted = in_tests([*SLOW_TESTS, *LONG_TESTS])
         if release == newest and COVERAGE.exists():

@@ -8,6 +8,7 @@ import shutil
 import signal
 import sys
 import tempfile
+import zlib
 from pathlib import Path
 
 import hypothesis
@@ -49,13 +50,17 @@ ALWAYS_WHOLE = "tests/scene/"
 
 
 def pytest_addoption(parser):
-    parser.addoption("--share", metavar="K/N", help=f"run every N-th test, from the K-th on, and all of {ALWAYS_WHOLE}")
+    text = f"of N parts of all tests run these, such as 1,2/6, and all of {ALWAYS_WHOLE}"
+    parser.addoption("--share", metavar="K,K/N", help=text)
 
 
 def pytest_collection_modifyitems(config, items):
     if share := config.getoption("--share"):
-        first, step = map(int, share.split("/"))
-        wanted = [number % step == first - 1 or item.nodeid.startswith(ALWAYS_WHOLE) for number, item in enumerate(items)]
+        parts, _, count = share.partition("/")
+        # By its name a test is in the same part whatever else is run.
+        chosen = {int(part) - 1 for part in parts.split(",")}
+        part_of = [zlib.crc32(item.nodeid.encode()) % int(count) for item in items]
+        wanted = [part in chosen or item.nodeid.startswith(ALWAYS_WHOLE) for part, item in zip(part_of, items, strict=True)]
         config.hook.pytest_deselected(items=[item for item, is_wanted in zip(items, wanted, strict=True) if not is_wanted])
         items[:] = itertools.compress(items, wanted)
 
@@ -135,5 +140,7 @@ def empty_file(registered_addon):
     """A new file with factory settings, nothing in it, and the add-on registered. Returns ``bpy.context``."""
     import bpy
 
-    bpy.ops.wm.read_factory_settings(use_empty=True)
+    from tests.blank import empty
+
+    empty()
     return bpy.context
