@@ -187,6 +187,8 @@ def check_places(task: TaskUnderTest, given: dict[str, Any], bench: Bench, faili
         changed = differences(before, dump_file())
         assert not changed, f"{error} at place {place}, {counter.where}: {changed[:6]}"
         assert not ended.done, f"{error} at place {place}, {counter.where}: it went on"
+        last = [line for line in ended.said.splitlines() if "Error" in line or "Interrupt" in line or line == "No."]
+        assert type(error()).__name__ in last[-1] or "No." in last[-1], f"{error}, {counter.where}: {ended.said}"
     assert missed <= len(places) // 4
 
 

@@ -26,6 +26,7 @@ from .keys.writing import write_keys
 from .lookup import BONES
 from .restoring import Edit, apply_edits, present_values, unkeyed_edits
 from .versions import action_bag_of, all_bags, assign_slot, ensure_bag_of, identifier_of, object_slots, own_slot, played_slots
+from .writer import playing
 
 MOST_STRANGERS = 0.5
 """Fraction of an action's bones that the armature may lack, at most; else the action was made for another one."""
@@ -314,6 +315,7 @@ def staged(scene: Scene, armature: Object, actions: Sequence[OwnAction], followe
     was_animated, data = armature.animation_data is not None, armature.animation_data or armature.animation_data_create()
     stage = Stage(armature, actions, followed)
     players = [_player(armature), *stage.others, *(companion.player for companion in stage.companions)]
+    play_again = [playing(player.thing.animation_data) for player in players]
     edits = [edit for player in players for edit in unkeyed_edits(scene, player.thing)]
     solo = next((track for track in data.nla_tracks if track.is_solo), None)
     mixing = data.use_nla, data.action_influence, data.action_blend_type
@@ -326,8 +328,11 @@ def staged(scene: Scene, armature: Object, actions: Sequence[OwnAction], followe
         _turn_solo(solo, on=True)
         _set_pose(armature, stage.pose)
         apply_edits(stage.values)
-        for player in players:
-            player.play(stage.renewed.get(player.action, player.action), player.slot)
+        for player, as_before in zip(players, play_again, strict=True):
+            if player.action in stage.renewed:
+                player.play(stage.renewed[player.action], player.slot)
+            else:
+                as_before()
         if not was_animated and data.action is None and not data.nla_tracks and not data.drivers:
             armature.animation_data_clear()
         for layer in scene.view_layers:

@@ -15,7 +15,7 @@ import numpy as np
 from ..core.array_types import Array
 from .blender_types import Action, AnimData, CurveBag, FCurve, Object, PoseBone
 from .lookup import animated_datablocks
-from .writer import animate, make, play
+from .writer import animate, drop_empty_group, make, play
 
 
 def is_hidden(bone: PoseBone) -> bool:
@@ -168,7 +168,7 @@ def _remove_made(bag: CurveBag, fcurve: FCurve) -> None:
 
 
 def _group(bag: CurveBag, name: str) -> Any:
-    return bag.groups.get(name) or make(partial(bag.groups.new, name), bag.groups.remove)
+    return bag.groups.get(name) or make(partial(bag.groups.new, name), lambda _: drop_empty_group(bag, name))
 
 
 def copied_fcurve(source: FCurve, bag: CurveBag, path: str, index: int, group: str) -> FCurve | None:

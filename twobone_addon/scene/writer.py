@@ -179,18 +179,28 @@ def animate(owner: Object) -> AnimData:
 
 def play(data: AnimData, action: Action | None, slot: str) -> None:
     """Let animation data play an action, by the slot with that identifier; before 4.4 there are none."""
+    on_failure(playing(data))
+    _play(data, action, slot)
+
+
+def playing(data: AnimData) -> Callable[[], None]:
+    """What lets animation data play again what they play now; they also remember the name of the last slot."""
     has_slots = hasattr(data, "action_slot")
-    before = data.action_slot.identifier if has_slots and data.action_slot else ""
-    on_failure(partial(_play, data, data.action, before, data.last_slot_identifier if has_slots else ""))
-    _play(data, action, slot, "")
+    slot = data.action_slot.identifier if has_slots and data.action_slot else ""
+    action, last = data.action, data.last_slot_identifier if has_slots else ""
+
+    def play_again() -> None:
+        _play(data, action, slot)
+        if has_slots:
+            data.last_slot_identifier = last
+
+    return play_again
 
 
-def _play(data: AnimData, action: Action | None, slot: str, last: str) -> None:
+def _play(data: AnimData, action: Action | None, slot: str) -> None:
     data.action = action
     if action is not None and hasattr(data, "action_slot"):
         data.action_slot = action.slots[slot] if slot else None
-    if last:
-        data.last_slot_identifier = last
 
 
 def tracks_of(data: AnimData | None) -> list[NlaTrack]:
@@ -216,7 +226,11 @@ def drop_curve(bag: CurveBag, fcurve: FCurve) -> None:
 def _remove_curve(bag: CurveBag, fcurve: FCurve) -> None:
     name = fcurve.group.name if fcurve.group else ""
     bag.fcurves.remove(fcurve)
-    # Some versions of Blender remove a group with its last curve by themselves.
+    drop_empty_group(bag, name)
+
+
+def drop_empty_group(bag: CurveBag, name: str) -> None:
+    """Remove a group without curves; some versions of Blender do so by themselves when its last curve goes."""
     group = bag.groups.get(name)
     if group is not None and not group.channels:
         bag.groups.remove(group)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -32,6 +32,7 @@ from ..writer import (
     drop_track,
     make,
     play,
+    playing,
     tracks_of,
 )
 from .clearing import release
@@ -247,8 +248,7 @@ class _Original:
 
     thing: Object
     was_animated: bool
-    action: Action | None
-    slot: str
+    play_again: Callable[[], None]
     trial: Action
 
 
@@ -270,17 +270,14 @@ def _assign_trial(thing: Object) -> _Original:
     action = data.action
     identifier = own_slot(data)
     trial = action.copy() if action else bpy.data.actions.new(TRIAL_NAME)
-    original = _Original(thing, was_animated, action, identifier, trial)
+    original = _Original(thing, was_animated, playing(data), trial)
     data.action = trial
     assign_slot(data, identifier)
     return original
 
 
 def _restore(original: _Original) -> None:
-    data = original.thing.animation_data
-    data.action = original.action
-    if original.action is not None:
-        assign_slot(data, original.slot)
+    original.play_again()
     if not original.was_animated:
         original.thing.animation_data_clear()
     bpy.data.actions.remove(original.trial)
