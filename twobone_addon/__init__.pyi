@@ -131,6 +131,7 @@ def bake(
     evaluation: Literal["AUTO", "PROBES", "SCENE"] = "AUTO",
     stored: str = "",
     limits: Sequence[tuple[float, float]] = (),
+    switch_first: bool = False,
 ) -> BakeReport:
     """Bake two-bone IK: key the rotations of a chain so that its tip follows the target in the chosen plane."""
 
@@ -139,6 +140,7 @@ def bake_all(
     scope: Literal["ACTIVE", "SELECTED", "SCENE"] = "ACTIVE",
     last_wins: bool = False,
     actions: str = "ACTIVE",
+    switch_first: bool = False,
 ) -> BakeReport:
     """Bake all enabled chains in one pass."""
 
@@ -199,6 +201,7 @@ def bake_target(
     actions: str = "ACTIVE",
     stored: str = "",
     limits: Sequence[tuple[float, float]] = (),
+    switch_first: bool = False,
 ) -> BakeReport:
     """Key the target at the chain's tip, and the pole where the chain bends to: the reverse of Bake. The limb keeps its keys."""
 
@@ -285,6 +288,7 @@ def find_contacts(
     max_gap: float = 0.0,
     keep: bool = True,
     evaluation: Literal["AUTO", "PROBES", "SCENE"] = "AUTO",
+    switch_first: bool = False,
 ) -> ContactReport | ClipsReport:
     """Detect when heel and ball of each foot are on the ground, and key it on the leg chains. The motion stays."""
 
@@ -313,6 +317,7 @@ def fit_root(
     evaluation: Literal["AUTO", "PROBES", "SCENE"] = "AUTO",
     actions: str = "ACTIVE",
     axis: Literal["X", "Y", "Z", "FREE"] = "Z",
+    switch_first: bool = False,
 ) -> RootFitReport | ClipsReport:
     """Move the root, such as the hips, as little as needed so that all enabled chains reach their targets."""
 
@@ -342,6 +347,7 @@ def nudge(
     loop: Literal["AUTO", "ON", "OFF"] = "AUTO",
     remove: bool = False,
     verify: bool = True,
+    switch_first: bool = False,
 ) -> NudgeReport:
     """Move the tip of a limb at a frame, such as the wrist, on top of its motion, which stays. The change fades out before and after."""
 
@@ -385,6 +391,7 @@ def plant(
     root_motion: Literal["KEEP", "ADD", "REMOVE"] = "KEEP",
     keep_targets: bool = False,
     max_tilt: float = 0.6981317007977318,
+    switch_first: bool = False,
 ) -> PlantReport | ClipsReport:
     """Keep the character's feet still while they are on the ground, and move the hips only as much as needed. Clear Baked Keys brings back what it replaces."""
 

@@ -25,10 +25,14 @@ from .scene.restoring import bring_up_to_date, write_animated_values
 from .settings import BakeSettings
 from .settings.options import ACTIVE, Option, OptionKind, as_meant
 from .settings.tasks import ALL_CHAINS, tables_by_call
-from .tasks.all_tasks import task_named
+from .tasks.all_tasks import KEYS_LIMBS, task_named
+from .tasks.switch.first import run_after_switch
 
 TABLE_OF = tables_by_call()
 """The table of each call, by the name of its operator."""
+
+SWITCH_FIRST = "switch_first"
+"""Setting of the tasks that are refused for limbs on IK."""
 
 TYPES = {OptionKind.NUMBER: "float", OptionKind.SWITCH: "bool", OptionKind.VECTOR: "tuple[float, float, float]"}
 """Types of settings, as annotations; of all other kinds they are texts."""
@@ -41,12 +45,16 @@ def call_named(name: str) -> Callable[..., Any]:
     if table.of_chains and name != ALL_CHAINS:
         named |= {"stored": ("str", ""), "limits": ("Sequence[tuple[float, float]]", ())}
     only_named = Parameter.KEYWORD_ONLY
+    if table.task in KEYS_LIMBS:
+        named[SWITCH_FIRST] = ("bool", False)
     signature = Signature([Parameter(key, only_named, default=value, annotation=hint) for key, (hint, value) in named.items()])
 
     def call(**given: Any) -> Any:
         return _called(name, signature.bind(**given).arguments)
 
     settings = "\n".join(f"    {option.name}: {option.text}." for option in options_of_call(name))
+    if table.task in KEYS_LIMBS:
+        settings += f"\n    {SWITCH_FIRST}: Switch limbs that IK poses to FK before, with their motion."
     call.__name__ = call.__qualname__ = name
     call.__module__ = __package__ or ""
     text = "Bake all enabled chains in one pass" if name == ALL_CHAINS else table.text
@@ -81,6 +89,7 @@ def _called(name: str, given: Mapping[str, Any]) -> Any:
     bring_up_to_date()
     options = {option.name: option for option in (*table.of_chains, *table.own)}
     values = {key: as_meant(options[key], value) if key in options else value for key, value in given.items()}
+    start = run_after_switch if values.pop(SWITCH_FIRST, False) else run
     own = {option.name: values.pop(option.name) for option in table.own if option.name in values}
     if any(option.name == "frame_range" for option in table.own):
         own = dict(with_custom_range(context.scene, own))
@@ -93,7 +102,7 @@ def _called(name: str, given: Mapping[str, Any]) -> Any:
         settings = replace(settings, chains=tuple(_chains(values, own)))
     if table.task == "bake" and own.get("actions", ACTIVE) == ACTIVE:
         keepers = [values.get("stored") or chain.stored for chain in settings.chains]
-    report = run(context.scene, task_named(table.task), settings, active, actions=getattr(settings, "actions", ACTIVE))
+    report = start(context.scene, task_named(table.task), settings, active, actions=getattr(settings, "actions", ACTIVE))
     report = replace(report, skipped=skipped) if skipped else report
     if table.task == "plant":
         keep_planted(report, report.sentence())

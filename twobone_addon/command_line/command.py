@@ -14,6 +14,7 @@ from ..errors import AgainError, FileError, SettingError, TwoBoneError
 from ..files import NOTHING, content_of, locked
 from ..pipeline.completeness import version_text
 from ..settings.tasks import Table
+from ..tasks.all_tasks import KEYS_LIMBS
 from ..version import addon_version
 from .batch.batch_command import batch_command
 from .batch.records import ANY
@@ -132,6 +133,9 @@ FLAGS: dict[str, dict[str, Any]] = {
     "--upgrade": {
         "action": "store_true", "help": "save over a file of another Blender version, which may be unable to read it then",
     },
+    "--switch-first": {
+        "action": "store_true", "help": "switch limbs that IK poses to FK before, with their motion, instead of refusing them",
+    },
     "--dry-run": {"action": "store_true", "help": "say what would be done and written; change nothing"},
 }  # fmt: skip
 """Keyword arguments of `add_argument` for the flags that several commands share."""
@@ -200,7 +204,7 @@ def _add_task(parser: argparse.ArgumentParser, table: Table) -> None:
         _add(parser, "--save", "--no-clobber", "--upgrade")
         for hidden in ("--expects", "--record"):  # For batches: what the output must still be, and where to note what it becomes.
             parser.add_argument(hidden, help=argparse.SUPPRESS)
-    _add(parser, "--dry-run")
+    _add(parser, "--dry-run", *(["--switch-first"] if table.task in KEYS_LIMBS else []))
     if table.is_strict:
         _add(parser, "--strict", *(["--max-error"] if table.of_chains else []))
     if table.of_chains:

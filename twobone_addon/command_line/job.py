@@ -13,6 +13,7 @@ from ..pipeline.report.reports import FORMAT
 from ..records import replace
 from ..settings import BakeSettings
 from ..settings.options import shown
+from ..tasks.all_tasks import KEYS_LIMBS
 from .flags import ChainGroup
 from .job_values import (
     OF_COMMAND,
@@ -39,7 +40,7 @@ SHOT_KEYS = {"file", "output", "scene", "chains", *OWN_OF_SHOT}
 
 OWN_KEYS = {
     "$schema", "version", "use", "shots", "output", "in_place", "scene", "stored", "chains",
-    "strict", "strict_settings", "allow_incomplete", "max_error",
+    "strict", "strict_settings", "switch_first", "allow_incomplete", "max_error",
 }  # fmt: skip
 """Keys of a job that are not settings."""
 
@@ -82,6 +83,8 @@ class Job:
     strict: bool = False
     strict_settings: bool = True
     """Whether to refuse settings that have no effect."""
+    switch_first: bool = False
+    """Whether to switch limbs that IK poses to FK first."""
     allow_incomplete: bool = False
     """Whether to save even if something that moves the chains is missing."""
     max_error: float | None = None
@@ -144,6 +147,7 @@ class _Reader(JobValues):
             stored=self.switch(data, "stored"),
             strict=self.switch(data, "strict"),
             strict_settings=self.switch(data, "strict_settings", default=True),
+            switch_first=self.switch(data, "switch_first"),
             allow_incomplete=self.switch(data, "allow_incomplete"),
             max_error=self.distance(data, "max_error"),
             once=once,
@@ -224,7 +228,10 @@ class _Reader(JobValues):
         if job.output and job.in_place:
             raise self.wrong("in_place", 'cannot be combined with "output". Keep one of them')
         is_there = {"stored": job.stored, "chains": job.chains or any(table.chains for table in job.tables)}
-        for key in [key for key in is_there if is_there[key] and job.use not in WITH_CHAINS]:
+        is_there["switch_first"] = job.switch_first
+        keying = {command for command, table in OF_COMMAND.items() if table.task in KEYS_LIMBS}
+        only_for = {"stored": WITH_CHAINS, "chains": WITH_CHAINS, "switch_first": keying}
+        for key in [key for key, uses in only_for.items() if is_there[key] and job.use not in uses]:
             raise self.wrong(key, 'is not valid for use = "{use}". Remove it, or correct "use"', use=job.use)
         for where, variant in (("", job), *((f' for "{table.file}"', job_for(job, [table])) for table in job.tables)):
             for number, group in enumerate(variant.chains or (ChainGroup(""),)):

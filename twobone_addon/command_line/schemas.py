@@ -140,6 +140,7 @@ def _job() -> Schema:
         "in_place": SWITCH,
         "stored": SWITCH,
         "strict_settings": SWITCH,
+        "switch_first": SWITCH,
     }
     return {"type": "object", "properties": {**own, **of_shot}, "additionalProperties": False}
 

@@ -87,6 +87,8 @@ def run_steps(
     *,
     actions: str = ACTIVE,
     dry_run: bool = False,
+    outer: Transaction | None = None,
+    notes: Sequence[Sentence] = (),
 ) -> Steps[Any]:
     """Run a task in small steps and return its report; raises a `TwoBoneError` before anything is changed.
 
@@ -94,11 +96,13 @@ def run_steps(
     actions : `ACTIVE`, `ALL`, or names, see `actions.choosing`; if some of several fail, the others are done and the report
         names the failed ones
     dry_run : stop before writing, and report what would have been written
+    outer : what all changes belong to, where the run is a part of something that is done whole or not at all
+    notes : what the report shall say as well
     """
-    unused, report = task.table.unused(settings), None
+    unused, report = [*notes, *task.table.unused(settings)], None
     with ExitStack() as stack, suppress(_DryRunEnd):
         passes = _passes(task, settings, active, actions)
-        telling = _Telling(scene, task, active, _Playback(scene, passes, stack))
+        telling = _Telling(scene, task, active, _Playback(scene, passes, stack), outer)
         stack.callback(telling.close)
         unused = [*unused, *telling.playback.notes]
         # If this block ends early, all that was written is put back, then what the stories have made is undone.
@@ -242,9 +246,11 @@ class _Progress:
 class _Telling:
     """Tells the stories of all passes: each to what it wants to write; then, when all is written, each to its end."""
 
-    def __init__(self, scene: Scene, task: Task[Any], active: Object | None, playback: _Playback) -> None:
+    def __init__(
+        self, scene: Scene, task: Task[Any], active: Object | None, playback: _Playback, outer: Transaction | None
+    ) -> None:
         self.scene, self.task, self.active, self.playback = scene, task, active, playback
-        self.watch, self.changes = Stopwatch(), Transaction()
+        self.watch, self.changes = Stopwatch(), Transaction(outer)
         self._is_skipped = False
         """Whether the user does not want to wait for further proofs."""
         self._stories: list[Story] = []

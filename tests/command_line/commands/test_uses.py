@@ -76,6 +76,7 @@ def test_a_job_has_the_settings_of_its_command_and_flags_win(twobone, shot, tmp_
         ({"use": "contacts", "ground_velocity": [1.0]}, "Use three finite numbers"),
         ({"use": "limbs", "ground": "AUTO"}, '"ground" is unknown'),
         ({"targets": True}, '"targets" is not valid for use = "bake"'),
+        ({"use": "audit", "switch_first": True}, '"switch_first" is not valid for use = "audit"'),
         ({"use": "switch", "to": "both"}, "Use one of FK, IK"),
     ],
 )

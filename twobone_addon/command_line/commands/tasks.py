@@ -24,12 +24,13 @@ from ...settings import OPTION, BakeSettings
 from ...settings.auditing import AuditSettings
 from ...settings.options import ACTIVE, OptionKind, Settings, without_effect
 from ...settings.tasks import BakeAllSettings, Table
-from ...tasks.all_tasks import all_tasks
+from ...tasks.all_tasks import KEYS_LIMBS, all_tasks
 from ...tasks.audit.task import AUDIT, clips_of
 from ...tasks.bake.task import BAKE, INSPECT, Rehearsal
 from ...tasks.convert.plans import is_converted
 from ...tasks.convert.task import CONVERT
 from ...tasks.plant.report.reporting import missed_by
+from ...tasks.switch.first import run_after_switch
 from ..batch.records import ShotRecord, write_record
 from ..files.outputs import is_same, refuse_shared_outputs, refuse_used_outputs
 from ..files.shot_files import open_shot, save_shot, source_of, window_in_context
@@ -243,6 +244,12 @@ class Asked:
             raise SettingError("{reason} Leave it out, or change what it depends on.", reason=joined(unused))
         return settings
 
+    def run(self, task: Task[Any], wanted: Settings, **how: Any) -> Any:
+        """Run a task on the shot, with `--switch-first` after its limbs are switched to FK; raises a `TwoBoneError`."""
+        is_wanted = getattr(self.arguments, "switch_first", False) or bool(self.job and self.job.switch_first)
+        start = run_after_switch if is_wanted and task.table.task in KEYS_LIMBS else run
+        return start(bpy.context.scene, task, wanted, active_object(bpy.context), **how)
+
     def _refuse_shared_files(self, settings: Settings) -> None:
         """Refuse files of settings that are the shot, the job or another output; raises `UsageError`."""
         named = [(option, getattr(settings, option.name)) for option in self.table.own if option.kind is OptionKind.PATH]
@@ -289,7 +296,7 @@ def _bake(asked: Asked) -> Told:
     wanted: BakeAllSettings = asked.settings(chains)
     settings, is_dry = list(wanted.chains), asked.arguments.dry_run
     with named_in_refusals(chains):
-        report = run(bpy.context.scene, BAKE, wanted, active_object(bpy.context), actions=wanted.actions, dry_run=is_dry)
+        report = asked.run(BAKE, wanted, actions=wanted.actions, dry_run=is_dry)
         if is_dry:
             planned, goal = rehearsed(chains, report, wanted.actions), asked.goal
             lines = [_line(chain) for chain in planned]
@@ -358,7 +365,7 @@ def _done(task: Task[Any], asked: Asked) -> Told:
     wanted, active = asked.settings(chains), active_object(bpy.context)
     actions = getattr(wanted, "actions", ACTIVE)
     with named_in_refusals(chains):
-        report = run(bpy.context.scene, task, wanted, active, actions=actions, dry_run=asked.is_dry)
+        report = asked.run(task, wanted, actions=actions, dry_run=asked.is_dry)
     _tell(report, asked.voice)
     document, settings = json.loads(report.to_json()), [each.settings for each in chains]
     missed = [each for each in report.chains if not each.is_on_target] if table.is_strict else []
