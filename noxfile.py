@@ -64,7 +64,10 @@ SLOW_TESTS = [
     *("real/test_rigify.py", "promises/test_toy_task.py"),
 ]
 # What takes minutes and is about every Blender: left to `matrix`, which runs it on all of them.
-LONG_TESTS = ["promises"]
+LONG_TESTS = [
+    *("promises", "matrix", "real", "command_line/answers/test_files_matrix.py", "tasks/again/test_over_all_settings.py"),
+    *("tasks/bake/keys/test_baking_twice.py", "tasks/bake/keys/test_long_takes.py", "tasks/bake/reach/test_random_rigs.py"),
+]
 # All tests run on the newest Blender. The older ones share them: the oldest, which differs most, takes half, so that each test
 # runs on an older one as well, and what is about the differences on all. `tests_on` runs everything on one of them.
 SHARES = {"4.2": "1,2,3/6", "4.5": "4/6", "5.0": "5/6", "5.1": "6/6"}
@@ -89,9 +92,9 @@ def in_tests(names: list[str]) -> list[str]:
     return [f"tests/{name}" for name in names]
 
 
-def without_slow(names: list[str]) -> list[str]:
+def without(left_out: list[str], names: list[str]) -> list[str]:
     """What pytest is told; paths that are named win over `--ignore`."""
-    return [*in_tests([name for name in names if name not in SLOW_TESTS]), *(f"--ignore={path}" for path in in_tests(SLOW_TESTS))]
+    return [*in_tests([name for name in names if name not in left_out]), *(f"--ignore={path}" for path in in_tests(left_out))]
 
 
 @functools.cache
@@ -148,7 +151,7 @@ def tests(session: nox.Session, blender: str) -> None:
     """Run once, on the newest Blender, what needs no window and little time; `-- tests/core` runs what one works on."""
     install_bpy(session, blender)
     named = any(Path(argument.partition("::")[0]).exists() for argument in session.posargs)
-    wanted = [] if named else without_slow([name for name in [*PURE_TESTS, *BLENDER_TESTS] if name not in LONG_TESTS])
+    wanted = [] if named else without([*SLOW_TESTS, *LONG_TESTS], [*PURE_TESTS, *BLENDER_TESTS])
     if not session.posargs:
         COVERAGE.unlink(missing_ok=True)
         wanted += ["--cov", "--cov-report=", "--cov-fail-under=0"]
@@ -159,7 +162,7 @@ def tests(session: nox.Session, blender: str) -> None:
 def newest(session: nox.Session) -> None:
     """Try the newest bpy that can be had, of whatever version: what fails here is known before that Blender is supported."""
     session.install("--pre", "--upgrade", "bpy", *TEST_PACKAGES)
-    session.run("python", "-m", "pytest", *without_slow(BLENDER_TESTS), *ON_ALL_CORES, *session.posargs)
+    session.run("python", "-m", "pytest", *without(SLOW_TESTS, BLENDER_TESTS), *ON_ALL_CORES, *session.posargs)
 
 
 @nox.session(python=False, default=False)
@@ -169,7 +172,7 @@ def matrix(session: nox.Session) -> None:
     newest = best_blender()
     for release, version in PYTHON_OF_BLENDER.items():
         results_on_blender[release] = f"skipped, no Python {version} here"
-        wanted = [*without_slow(BLENDER_TESTS), *([f"--share={SHARES[release]}"] if release in SHARES else [])]
+        wanted = [*without(SLOW_TESTS, BLENDER_TESTS), *([f"--share={SHARES[release]}"] if release in SHARES else [])]
         if release == newest:
             wanted = in_tests([*SLOW_TESTS, *LONG_TESTS])
         if release == newest and COVERAGE.exists():
