@@ -58,7 +58,8 @@ def error_classes(trees: object) -> set[str]:
 def constants(trees: object) -> dict[str, ast.expr]:
     """Values of the constants of all files, for sentences that are constants."""
     assigned = [node for tree in trees for node in tree.body if isinstance(node, ast.Assign)]  # type: ignore[attr-defined]
-    return {name_of(node.targets[0]): node.value for node in assigned if isinstance(node.value, ast.Constant)}
+    named = [node for node in assigned if isinstance(node.targets[0], ast.Name) and isinstance(node.value, ast.Constant)]
+    return {name_of(node.targets[0]): node.value for node in named}
 
 
 def sentences(tree: ast.AST, kinds: set[str], named: dict[str, ast.expr]) -> Iterator[tuple[str, str]]:
