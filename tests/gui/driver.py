@@ -36,10 +36,10 @@ CALLS_TO_HOVER = 1
 CALM_CALLS_BEFORE_START = 5
 # What moves by itself, like a progress bar, is taken as it is after so many steps.
 STEPS_PER_PICTURE = 10
-MOST_SCROLLS, SCROLLS_AT_END = 80, 8
-"""Turns of the wheel at most, and those in vain that are the end: a panel that just grew is laid out only when it is drawn."""
-ROW_STEP = 12
-"""Pixels from one look to the next on the way down the sidebar: little more than half a row."""
+MOST_PAGES, PAGES_AT_END = 20, 2
+"""Pages turned at most, and those in vain that are the end: a panel that just grew is laid out only when it is drawn."""
+ROW_STEP = 16
+"""Pixels from one look to the next on the way down the sidebar: less than a button's height, 20."""
 
 # Right of the labels that Blender's split layout puts in the left part of a row.
 PLACE_IN_ROW, ICONS_IN_ROW, LEFT_IN_ROW = 0.6, 0.835, 0.27
@@ -56,6 +56,7 @@ class User:
     def __init__(self, pictures: Path) -> None:
         self.pictures = pictures
         self.place = (0, 0)
+        self.found: dict[str, int] = {}
         self.window = bpy.context.window_manager.windows[0]
 
     def wait(self, steps: int = 5) -> Steps:
@@ -123,68 +124,75 @@ class User:
 
     def find_button(self, command: str, part: float = PLACE_IN_ROW) -> Place:
         """Where in the sidebar the button is whose operator call begins with `command`; `part`: of the row's width."""
-        return (yield from self._find(lambda copied: copied.startswith(command), bpy.ops.ui.copy_python_command_button, part))
+        return (yield from self._find(command, str.startswith, bpy.ops.ui.copy_python_command_button, part))
 
     def buttons(self) -> Generator[int | None, None, dict[str, float]]:
         """The operator calls of all buttons in the sidebar, each with the part of the row's width where it is."""
         found: dict[str, float] = {}
         copy = bpy.ops.ui.copy_python_command_button
-        for part in (PLACE_IN_ROW, ICONS_IN_ROW, LEFT_IN_ROW):
-            yield from self.scroll("UI", "WHEELUPMOUSE")
-            for wheel in ("WHEELUPMOUSE", "WHEELDOWNMOUSE"):
-                yield from self.scroll("UI", wheel)
-                yield from self._looked_down(lambda copied, part=part: not found.setdefault(copied, part), copy, set(), part)
-        return {command: part for command, part in found.items() if command}
+        for page in ("PAGE_UP", "PAGE_DOWN"):
+            yield from self.scroll("UI", page)
+            for part in (PLACE_IN_ROW, ICONS_IN_ROW, LEFT_IN_ROW):
+                for y in self._rows():
+                    command = yield from self._copied(y, copy, part)
+                    if command and command not in found:
+                        found[command], self.found[command] = part, y
+        return found
 
     def find_property(self, path: str) -> Place:
         """Where in the sidebar the property is whose full data path ends with `path`."""
         copy = partial(bpy.ops.ui.copy_data_path_button, full_path=True)
-        return (yield from self._find(lambda copied: copied.endswith(path), copy))
+        return (yield from self._find(path, str.endswith, copy))
 
-    def _find(self, is_it: Callable[[str], bool], copy: Callable[[], object], part: float = PLACE_IN_ROW) -> Place:
-        """Look as a person can: hover from top to bottom, and let Blender copy what the thing under the mouse is.
+    def _find(
+        self, name: str, is_it: Callable[[str, str], bool], copy: Callable[[], object], part: float = PLACE_IN_ROW
+    ) -> Place:
+        """Look as a person can: hover from row to row, and let Blender copy what the thing under the mouse is.
 
-        What is not there as the sidebar stands may be further down, or further up.
+        What was found before is looked for where it was, then around; what is new, from the top down. What is not there as the
+        sidebar stands may be further down, or further up.
         """
         seen: set[str] = set()
-        for wheel in (None, "WHEELDOWNMOUSE", "WHEELUPMOUSE"):
-            if wheel is not None:
-                yield from self.scroll("UI", wheel)
-            place = yield from self._looked_down(is_it, copy, seen, part)
-            if place is not None:
-                return place
+        for page in (None, "PAGE_DOWN", "PAGE_UP"):
+            if page is not None:
+                yield from self.scroll("UI", page)
+            known = self.found.get(name)
+            rows = self._rows() if known is None else sorted([known, *self._rows()], key=lambda y: abs(y - known))
+            for y in rows:
+                copied = yield from self._copied(y, copy, part)
+                if is_it(copied, name):
+                    self.found[name] = y
+                    return self.place
+                seen.add(copied)
         raise AssertionError(f"not in the sidebar; what is there: {sorted(seen)}")
 
-    def _looked_down(
-        self, is_it: Callable[[str], bool], copy: Callable[[], object], seen: set[str], part: float
-    ) -> Generator[int | None, None, tuple[int, int] | None]:
+    def _rows(self) -> range:
         region = self.region("UI")
-        manager = bpy.context.window_manager
-        x = region.x + int(part * region.width)
-        for y in range(region.y + region.height - ROW_STEP, region.y, -ROW_STEP):
-            manager.clipboard = ""
-            self.place = (x, y)
-            self.window.event_simulate("MOUSEMOVE", "NOTHING", x=x, y=y)
-            yield CALLS_TO_HOVER
-            with (
-                bpy.context.temp_override(window=self.window, area=self.area(), region=region),
-                contextlib.suppress(RuntimeError),  # nothing to copy here
-            ):
-                copy()
-            if is_it(manager.clipboard):
-                return x, y
-            seen.add(manager.clipboard)
-        return None
+        return range(region.y + region.height - ROW_STEP, region.y, -ROW_STEP)
 
-    def scroll(self, region_kind: str, wheel: str) -> Steps:
-        """Turn the wheel, WHEELUPMOUSE or WHEELDOWNMOUSE, over a region of the 3D viewport until it goes no further."""
+    def _copied(self, y: int, copy: Callable[[], object], part: float) -> Generator[int | None, None, str]:
+        """What Blender copies of the thing in a row of the sidebar."""
+        region, manager = self.region("UI"), bpy.context.window_manager
+        manager.clipboard = ""
+        self.place = (region.x + int(part * region.width), y)
+        self.window.event_simulate("MOUSEMOVE", "NOTHING", x=self.place[0], y=y)
+        yield CALLS_TO_HOVER
+        with (
+            bpy.context.temp_override(window=self.window, area=self.area(), region=region),
+            contextlib.suppress(RuntimeError),  # nothing to copy here
+        ):
+            copy()
+        return manager.clipboard
+
+    def scroll(self, region_kind: str, page: str) -> Steps:
+        """Press PAGE_UP or PAGE_DOWN over a region of the 3D viewport until it goes no further."""
         yield from self.hover(region_kind)
         at_end = 0
-        for _ in range(MOST_SCROLLS):
+        for _ in range(MOST_PAGES):
             top = self.region(region_kind).view2d.region_to_view(0, 0)
-            yield from self.press(wheel)
+            yield from self.press(page)
             at_end = at_end + 1 if self.region(region_kind).view2d.region_to_view(0, 0) == top else 0
-            if at_end == SCROLLS_AT_END:
+            if at_end == PAGES_AT_END:
                 return
 
     def told(self) -> Generator[int | None, None, list[str]]:
@@ -225,10 +233,15 @@ def install_zip() -> None:
     bpy.ops.extensions.package_install_files(filepath=archive, repo="user_default", enable_on_install=True)
 
 
-def play(scenario: Callable[[User], Steps]) -> None:
-    """Run the scenario step by step once the window stands; the folder for pictures is the last argument."""
+def play(scenario: Callable[[User], Steps], *, is_documented: bool = False) -> None:
+    """Run the scenario step by step once the window stands; the folder for pictures is the last argument.
+
+    Only what is documented looks as it does for everybody.
+    """
     view = bpy.context.preferences.view
     view.show_splash, view.smooth_view = False, 0
+    if not is_documented:
+        draw_little()
     steps = _steps(scenario)
     waiting = 0
 
@@ -248,6 +261,20 @@ def play(scenario: Callable[[User], Steps]) -> None:
         return SECONDS_BETWEEN_CALLS
 
     bpy.app.timers.register(call, persistent=True)
+
+
+def draw_little() -> None:
+    """Leave out what no scenario looks at: without a GPU, two thirds of the time go into grid, outlines and smooth edges."""
+    system = bpy.context.preferences.system
+    system.viewport_aa, system.use_overlay_smooth_wire = "OFF", False
+    for area in bpy.context.window_manager.windows[0].screen.areas:
+        if area.type == "VIEW_3D":
+            space = area.spaces.active
+            space.shading.show_object_outline = space.overlay.show_outline_selected = False
+            for name in ("show_floor", "show_axis_x", "show_axis_y", "show_ortho_grid"):
+                setattr(space.overlay, name, False)
+        elif area.type in {"OUTLINER", "PROPERTIES"}:
+            area.type = "TEXT_EDITOR"
 
 
 def _steps(scenario: Callable[[User], Steps]) -> Steps:

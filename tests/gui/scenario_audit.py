@@ -44,14 +44,14 @@ def unfold(panel):
 def scenario(user):
     yield from user.look_from("RIGHT")
     yield from user.open_sidebar("Two-Bone IK")
-    yield from user.scroll("UI", "WHEELDOWNMOUSE")
+    yield from user.scroll("UI", "PAGE_DOWN")
     yield from user.click(*(yield from user.find_button('bpy.ops.twobone.audit(actions="ALL")')))
     for _ in range(1000):
         yield
         if bpy.context.window_manager.twobone_audit:
             break
     yield from user.wait(20)
-    yield from user.scroll("UI", "WHEELDOWNMOUSE")
+    yield from user.scroll("UI", "PAGE_DOWN")
     yield from user.wait(10)
     yield from user.picture("audited")
     first, second = json.loads(bpy.context.window_manager.twobone_audit)["clips"]

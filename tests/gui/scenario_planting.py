@@ -52,7 +52,7 @@ def scenario(user):
     yield from choose_all_actions(user)
     region = user.region("HUD")
     yield from user.click(region.x + 16, region.y + region.height - 12)
-    yield from user.scroll("UI", "WHEELDOWNMOUSE")
+    yield from user.scroll("UI", "PAGE_DOWN")
     yield from user.wait(10)
     jump = yield from user.find_button("bpy.ops.twobone.jump_to_frame")
     bpy.context.scene.frame_set(55)
@@ -61,7 +61,7 @@ def scenario(user):
     assert bpy.context.scene.frame_current != 55, "the click does not go to the contact's frame"
     yield from user.picture("at_the_contact")
 
-    yield from user.scroll("UI", "WHEELUPMOUSE")
+    yield from user.scroll("UI", "PAGE_UP")
     yield from user.click(*(yield from user.find_button("bpy.ops.twobone.bake()")))
     yield from user.wait(10)
     yield from user.picture("no_target")

@@ -79,7 +79,7 @@ def scenario(user):
             (told,) = re.findall(r"; joints visibly move by up to ([0-9.]+) cm", bar)
             assert abs(float(told) - 100 * moved) < 1, (bar, moved)
         assert "IK turns no bone about itself" in panel, panel
-        yield from user.scroll("UI", "WHEELDOWNMOUSE")
+        yield from user.scroll("UI", "PAGE_DOWN")
         yield from user.picture(f"told_with_step_{step}")
         yield from user.hover("WINDOW")
         yield from user.press("Z", ctrl=True)

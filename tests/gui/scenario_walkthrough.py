@@ -68,4 +68,4 @@ def scenario(user):
 
 install_zip()
 prepare()
-play(scenario)
+play(scenario, is_documented=True)

@@ -31,7 +31,7 @@ def scenario(user):
         for width in widths:
             if TAKES_DRAGS:
                 yield from widen(user, int(width * scale))
-            yield from user.scroll("UI", "WHEELDOWNMOUSE")
+            yield from user.scroll("UI", "PAGE_DOWN")
             for language in ("en_US", *LANGUAGES):
                 view.language = language
                 yield from user.open_sidebar(user.region("UI").active_panel_category)
