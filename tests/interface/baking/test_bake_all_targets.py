@@ -60,3 +60,12 @@ def test_what_is_wrong_is_said_of_a_chain_that_is_meant(legs):
     legs[1].target, legs[1].lower = add_empty(), "nowhere"
     with pytest.raises(RuntimeError, match=r'Chain "Leg R" of "Rig": .*nowhere'):
         bpy.ops.twobone.bake_all()
+
+
+@pytest.mark.parametrize("active", ["nothing", "a cube"])
+def test_without_an_active_armature_the_sentence_does_not_speak_of_one(legs, active):
+    cube = bpy.data.objects.new("Cube", bpy.data.meshes.new("Cube"))
+    bpy.context.scene.collection.objects.link(cube)
+    bpy.context.view_layer.objects.active = cube if active == "a cube" else None
+    with pytest.raises(RuntimeError, match=r"No armature is active\. Choose the armature that holds the chain\."):
+        bpy.ops.twobone.bake_all(scope="ACTIVE")

@@ -10,6 +10,7 @@ from ...pipeline.plan.stored import StoredChain, is_in_scope, stored_chains, sto
 from ...pipeline.report.reports import BakeReport
 from ...records import replace
 from ...said import Sentence
+from ...scene.lookup import find_armature
 from ...scene.sampling.stepping import Steps
 from ...settings import LIMITS, OPTIONS
 from ...settings.options import ACTIVE, Group, options_of
@@ -138,9 +139,14 @@ def chains_in_scope(context: bpy.types.Context, scope: str) -> Iterator[FoundCha
 
 
 def stored_in_scope(context: bpy.types.Context, scope: str) -> list[FoundChain]:
-    """Return every enabled stored chain in `scope`, with its armature; raises `SelectionError` if there is none."""
+    """Return every enabled stored chain in `scope`, with its armature; raises `SelectionError` if there is none.
+
+    Raises `ObjectError` if there is not even an armature to look in.
+    """
     found = list(chains_in_scope(context, scope))
     if not found:
+        if scope == "ACTIVE":
+            find_armature("", active_armature(context))
         where = {"ACTIVE": "active armature", "SELECTED": "selection", "SCENE": "scene"}[scope]
         raise SelectionError(
             "No enabled chain is stored in the {where}. Add a chain in the sidebar first.", where=Sentence(where)
