@@ -85,7 +85,7 @@ FLOORS = {
     "tasks/give": ("controls",),
     "tasks/plant": ("plan", "pose", "keys", "report"),
     "interface": ("stored", "live", "overlay", "running", "operators", "sidebar"),
-    "command_line": ("files", "batch", "commands"),
+    "command_line": ("batch",),
 }
 
 

@@ -17,18 +17,17 @@ from ..settings.tasks import Table
 from ..tasks.all_tasks import KEYS_LIMBS
 from ..version import addon_version
 from .batch.batch_command import batch_command
-from .batch.records import ANY
+from .batch.shots import ANY
 from .batch.workers import serve
-from .commands.tasks import COMMANDS as TASKS
-from .commands.tasks import task_command
-from .files.outputs import STANDARD_OUTPUT, file_name, file_path, refuse_wrong_outputs
-from .files.shot_files import save_goal, source_of
 from .flags import ChainGroup, add_chain_flags, add_option_flags
-from .job_values import ALIASES, OF_COMMAND, READS_ONLY
-from .outcomes import ExitCode, StoppedError, UsageError
+from .job import ALIASES, OF_COMMAND, READS_ONLY
+from .outcomes import ExitCode, StoppedError, UsageError, with_provenance
 from .output import Voice, clean_standard_output, complain, hand_over, open_closed_streams
-from .provenance import with_provenance
+from .outputs import STANDARD_OUTPUT, file_name, file_path, refuse_wrong_outputs
 from .schemas import NAMES, schema_command
+from .shot_commands import COMMANDS as TASKS
+from .shot_commands import task_command
+from .shot_files import save_goal, source_of
 from .stopping import stopped_by_signals
 
 PROGRAM = "blender [SHOT.blend] --command twobone"

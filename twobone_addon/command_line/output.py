@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TextIO
 
 from ..files import one_line
-from .files.outputs import STANDARD_OUTPUT, write_document
+from .outputs import STANDARD_OUTPUT, write_document
 from .stopping import StopRequest
 
 OWN_WORDS = "twobone: "

@@ -23,12 +23,12 @@ from ..tasks.find_contacts.judge import ContactReport
 from ..tasks.give.target_report import TargetReport
 from ..tasks.plant.report.reporting import PlantReport, RootFitReport
 from ..tasks.switch.reports import SwitchReport
-from .batch.records import STATES, ShotRecord
-from .commands.tasks import OF_REPORT, OF_SETTINGS
-from .files.outputs import STANDARD_OUTPUT
-from .job_values import ALIASES, OF_COMMAND, ONCE, USES, WITH_CHAINS
+from .batch.shots import STATES, ShotRecord
+from .job import ALIASES, OF_COMMAND, ONCE, USES, WITH_CHAINS
 from .outcomes import ExitCode, Outcome
 from .output import Voice, hand_over
+from .outputs import STANDARD_OUTPUT
+from .shot_commands import OF_REPORT, OF_SETTINGS
 
 Schema = dict[str, Any]
 

@@ -130,7 +130,7 @@ def after_the_first_look(save, patch):
         save()
         return found
 
-    for place in ("files", "command_line.files.shot_files", "command_line.files.outputs"):
+    for place in ("files", "command_line.shot_files", "command_line.outputs"):
         patch.setattr(f"twobone_addon.{place}.refuse_unwritable", looked, raising=False)
 
 
@@ -151,7 +151,7 @@ def before_the_draft_is_flushed(save, patch):
 def after_the_draft_is_flushed(save, patch):
     flush = files.flush_to_disk
     patch.setattr(files, "flush_to_disk", lambda handle: (flush(handle), save()))
-    patch.setattr("twobone_addon.command_line.files.shot_files.flush_to_disk", lambda handle: (flush(handle), save()))
+    patch.setattr("twobone_addon.command_line.shot_files.flush_to_disk", lambda handle: (flush(handle), save()))
 
 
 def before_the_last_look(save, patch):
@@ -166,7 +166,7 @@ def before_each(place, name, save, patch):
         return own(*what)
 
     patch.setattr(place, name, called)
-    patch.setattr(f"twobone_addon.command_line.files.shot_files.{name}", called, raising=False)
+    patch.setattr(f"twobone_addon.command_line.shot_files.{name}", called, raising=False)
 
 
 MOMENTS = (
@@ -222,7 +222,7 @@ def test_a_full_disk_is_said_and_nothing_is_lost(write, tmp_path, monkeypatch, k
     def full(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    for place in ("files", "command_line.files.shot_files"):
+    for place in ("files", "command_line.shot_files"):
         monkeypatch.setattr(f"twobone_addon.{place}.flush_to_disk", full)
     ended = write(kind, goal)
     assert (ended.code, len(ended.complained.splitlines()), "disk is full" in ended.complained) == (6, 1, True), ended.complained
@@ -234,7 +234,7 @@ import os, signal, sys
 from twobone_addon import files, registration
 registration.register()
 from twobone_addon.command_line.command import main
-from twobone_addon.command_line.files import shot_files
+from twobone_addon.command_line import shot_files
 def killed(*_): os.kill(os.getpid(), signal.SIGKILL)
 files.publish = shot_files.publish = killed
 main(sys.argv[1:])

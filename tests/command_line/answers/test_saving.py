@@ -23,7 +23,7 @@ ZSTANDARD, PLAIN = b"\x28\xb5\x2f\xfd", b"BLENDER"
 SAVE_FOREVER = """
 import sys, itertools, bpy
 from pathlib import Path
-from twobone_addon.command_line.files.shot_files import save_shot
+from twobone_addon.command_line.shot_files import save_shot
 from twobone_addon.files import content_of, locked
 goal = Path(sys.argv[1])
 bpy.ops.wm.open_mainfile(filepath=str(goal))

@@ -5,8 +5,8 @@ import os
 
 import pytest
 
-from twobone_addon.command_line.batch.progress import Progress
-from twobone_addon.command_line.batch.records import DONE, FAILED, ShotRecord
+from twobone_addon.command_line.batch.batch_command import Progress
+from twobone_addon.command_line.batch.shots import DONE, FAILED, ShotRecord
 
 WIDTH = 60
 

@@ -12,8 +12,8 @@ from tests.command_line.jobs import records, write_job
 from tests.command_line.reports import without_times
 from tests.command_line.shots import keys_in, make_shot
 from twobone_addon.command_line.batch import batch_command
-from twobone_addon.command_line.batch.progress import Progress
-from twobone_addon.command_line.batch.records import DONE, ShotRecord
+from twobone_addon.command_line.batch.batch_command import Progress
+from twobone_addon.command_line.batch.shots import DONE, ShotRecord
 from twobone_addon.pipeline import machine
 from twobone_addon.pipeline.machine import cores, free_memory
 

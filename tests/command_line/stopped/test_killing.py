@@ -19,7 +19,7 @@ from tests.command_line.shots import LEG, add_script, keys_in, make_shot, save
 from tests.command_line.stopped.killing import alive_with, children_of, is_alive, python, start, wait_until
 from tests.promises.tasks_under_test import TASKS
 from tests.tasks.checks.targets import curves_of
-from twobone_addon.command_line.job_values import READS_ONLY
+from twobone_addon.command_line.job import READS_ONLY
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="sends signals, and reads /proc")
 # Each round starts Blender anew; the full numbers are for a release: see docs/contributing.md.

@@ -13,11 +13,11 @@ from typing import Any, Literal
 
 import bpy
 
-from ...errors import FULL, FileError, refused_by_system
-from ...files import Lock, content_of, flush_to_disk, followed, publish
-from ..outcomes import UsageError
-from ..stopping import undisturbed
+from ..errors import FULL, FileError, refused_by_system
+from ..files import Lock, content_of, flush_to_disk, followed, publish
+from .outcomes import UsageError
 from .outputs import BLEND
+from .stopping import undisturbed
 
 COMMAND = ("-c", "--command")
 """Arguments that separate Blender's own arguments from ours."""

@@ -13,11 +13,11 @@ import unicodedata
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from ... import files
-from ...errors import FileError, refused_by_system
-from ...files import followed
-from ..outcomes import UsageError
-from ..stopping import undisturbed
+from .. import files
+from ..errors import FileError, refused_by_system
+from ..files import followed
+from .outcomes import UsageError
+from .stopping import undisturbed
 
 STANDARD_OUTPUT = "-"
 ALSO_STANDARD_OUTPUT = {"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"}

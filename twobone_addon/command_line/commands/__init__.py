@@ -1,1 +1,0 @@
-"""The sub-commands that work on one shot."""
