@@ -67,7 +67,7 @@ FLOORS = {
     "core": ("solver", "rig", "curves", "limbs", "contacts", "planting", "audit"),
     "core/limbs": ("tree", "body"),
     "scene": ("keys", "graph", "sampling", "rig", "visible"),
-    "pipeline": ("plan", "motion", "pose", "keys", "report", "actions"),
+    "pipeline": ("plan", "motion", "pose", "keys", "report"),
     "tasks": (
         "align",
         "bake",

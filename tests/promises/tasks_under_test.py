@@ -18,7 +18,7 @@ from tests.tasks.rigs.legs_with_ik import add_ik
 from tests.tasks.rigs.person import person
 from tests.tasks.rigs.walker import Walk, build_walker
 from tests.tasks.scenes import LEG, BoneShape, add_empty, build_armature, key_channel, key_places, set_range
-from twobone_addon.pipeline.task import Task
+from twobone_addon.pipeline.story import Task
 from twobone_addon.settings import OPTIONS
 from twobone_addon.settings.options import Option
 from twobone_addon.tasks import all_tasks

@@ -67,7 +67,7 @@ def test_poses_of_an_asset_library_are_left_out_and_animated_assets_are_not(rig)
 
 
 def test_a_range_is_the_actions_own_or_that_of_its_keys(rig):
-    from twobone_addon.pipeline.actions.choosing import own_span
+    from twobone_addon.pipeline.chosen_actions import own_span
     from twobone_addon.scene.actions import own_action
 
     action = make_action(rig, "Walk", frames=(3, 17))

@@ -13,7 +13,7 @@ from types import NoneType, UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
 from ..pipeline.report.reports import COUNTS, FAILED, FINE, FORMAT, LOOK, WORST, ChainReport, Refused
-from ..pipeline.task import Task
+from ..pipeline.story import Task
 from ..said import Sentence
 from ..settings import OPTIONS, ORIGINS, BakeSettings
 from ..settings.options import Option, OptionKind

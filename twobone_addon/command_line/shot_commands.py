@@ -28,7 +28,7 @@ from ..pipeline.plan.stored import (
 )
 from ..pipeline.report.reports import BakeReport, headed
 from ..pipeline.run import run
-from ..pipeline.task import Task
+from ..pipeline.story import Task
 from ..records import replace
 from ..said import as_json, joined
 from ..settings import OPTION, BakeSettings

@@ -38,12 +38,14 @@ from ..scene.sampling.quantities import Quantity, Samples
 from ..scene.visible.skin import Skins, seen_from
 from ..scene.visible.switches import influences_change
 from ..scene.visible.visible_bone import Shown, shown_bone
-from .motion.curve_motion import CurveMotion
 from .motion.plan_motion import points, target_matrices
+from .motion.sampling import CurveMotion
 from .pose.solving import SolvedChain
 from .report.between import (
     TELLING,
+    Measured,
     Track,
+    Visibility,
     affordable_intervals,
     distances,
     joined_tracks,
@@ -56,7 +58,6 @@ from .report.between import (
     worst_intervals,
     worth_a_look,
 )
-from .report.measured import Measured, Visibility
 from .report.units import Units, limb_length
 from .stages import all_frames, evaluation_of
 from .story import Sample, Story

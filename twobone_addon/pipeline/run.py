@@ -22,13 +22,12 @@ from ..scene.restoring import edits_kept
 from ..scene.sampling.quantities import Samples
 from ..scene.sampling.stepping import Steps, Verifying, at_once
 from ..scene.writer import Transaction, on_failure, unnoted
-from .actions.choosing import ACTIVE, chosen_of_all
 from .beginning import Beginning, starting_over
+from .chosen_actions import ACTIVE, chosen_of_all
 from .motion.sampling import sample_steps
 from .plan.found_chain import refuse_unknown
 from .report.reports import Refused
-from .story import Agree, Make, Sample, SkipCheckError, StartOver, Story, Write
-from .task import Asked, Results, Task
+from .story import Agree, Asked, Make, Results, Sample, SkipCheckError, StartOver, Story, Task, Write
 
 
 @dataclass(slots=True)

@@ -1,4 +1,4 @@
-"""What a task asks the runner for while it tells its story, from the first check to the report.
+"""A task as the runner, the command line and the pages know it, and what its story asks the runner for.
 
 A task is one generator, read from top to bottom. It yields requests, and gets the answers; all else is plain code:
 
@@ -15,19 +15,26 @@ A number that it yields is its progress since the last request, 0 to 1. A story 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Generator, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from ..core.array_types import Array
 from ..records import replace
+from ..scene.actions import OwnAction
 from ..scene.blender_types import Object, Scene
 from ..scene.keys.writing import Change
+from ..scene.lookup import find_armature
 from ..scene.sampling.evaluate import Place, Verified
 from ..scene.sampling.quantities import Quantity
+from ..settings import BakeSettings
+from ..settings.options import Settings
+from ..settings.tasks import Table
 from .beginning import ToWrite
+from .chosen_actions import ALL, refuse_strips
 from .motion.sampling import sample
+from .report.reports import Report, Results, report_of_clips
 
 Result = TypeVar("Result")
 
@@ -135,3 +142,52 @@ def answered(scene: Scene, part: Story[Result]) -> Result:
             except StopIteration as end:
                 return end.value
             answer = sample(scene, request.quantities, request.frames, evaluation=request.evaluation)
+
+
+Asked = TypeVar("Asked", bound=Settings)
+"""Type of a task's settings."""
+
+Span: TypeAlias = tuple[float, float]
+"""First and last frame of an action."""
+
+
+def with_range(settings: BakeSettings, span: Span | None) -> BakeSettings:
+    """The settings with a custom range: that of an action, if there is one."""
+    return settings if span is None else replace(settings, frame_range="CUSTOM", frame_start=span[0], frame_end=span[1])
+
+
+def by_armature(asked: Asked, active: Object | None) -> dict[Object, Asked]:
+    """The armatures that settings refer to, each with its own; raises `SettingError` if several actions would make strips."""
+    settings: Any = asked  # Whatever the task, either chains or an armature are among them.
+    if not hasattr(settings, "chains"):
+        return {find_armature(settings.armature, active): settings}
+    found: dict[Object, Any] = {}
+    for chain in settings.chains:
+        refuse_strips(ALL, chain.destination)
+        armature = find_armature(chain.armature, active)
+        own = found[armature] if armature in found else replace(settings, chains=())
+        found[armature] = replace(own, chains=(*own.chains, chain))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Task(Generic[Asked]):
+    """A task. It has no state, so one instance serves all runs."""
+
+    name: str
+    """Name under which its keys are recorded."""
+    table: Table
+    """Its texts and options, from which operator, command, job and pages are made."""
+    story: Callable[[Scene, Asked, Object | None, OwnAction | None], Story[Any]]
+    """Tells it for the settings and the active object: for a chosen action, or without one for whatever is played now."""
+    record: type[Report]
+    """Type of the report of a run; of several actions there is one each where it `has_clips`."""
+    by_armature: Callable[[Asked, Object | None], Mapping[Object, Asked]] = by_armature
+    """Finds the armatures that the settings refer to, each with its own settings; raises `ObjectError` if there are none."""
+    joined: Callable[[Results], Any] = report_of_clips
+    """Makes the report of a run from those of its actions; by default several actions have one each."""
+
+    @property
+    def has_clips(self) -> bool:
+        """Whether several actions have a report each."""
+        return self.joined is report_of_clips and any(option.name == "actions" for option in self.table.own)

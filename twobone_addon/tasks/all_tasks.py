@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ..pipeline.task import Task
+    from ..pipeline.story import Task
 
 PLACES = {
     "bake": ".bake.task:BAKE",

@@ -4,12 +4,11 @@ from dataclasses import dataclass
 
 from twobone_addon.core.curves.frames import frame_grid
 from twobone_addon.errors import ChainError
-from twobone_addon.pipeline.actions.choosing import own_span
 from twobone_addon.pipeline.beginning import ToWrite
+from twobone_addon.pipeline.chosen_actions import own_span
 from twobone_addon.pipeline.plan.frame_choice import frame_range
 from twobone_addon.pipeline.report.reports import Report
-from twobone_addon.pipeline.story import Sample, StartOver, Write
-from twobone_addon.pipeline.task import Task, with_range
+from twobone_addon.pipeline.story import Sample, StartOver, Task, Write, with_range
 from twobone_addon.said import Sentence
 from twobone_addon.scene.bones import location_path, read_rest_bone
 from twobone_addon.scene.keys.guarding import refuse_stretched_time, refuse_unwritable

@@ -5,7 +5,7 @@ import pytest
 
 from tests.tasks.rigs.walker import Walk, build_walker
 from twobone_addon.pipeline.motion import sampling
-from twobone_addon.pipeline.motion.curve_motion import CurveMotion
+from twobone_addon.pipeline.motion.sampling import CurveMotion
 from twobone_addon.pipeline.run import run_steps
 from twobone_addon.scene.sampling.stepping import Verifying
 from twobone_addon.settings.planting import PlantSettings

@@ -107,7 +107,7 @@ class TWOBONE_OT_chain_mirror(MayRefuse, NeedsChain, bpy.types.Operator):
 
     def act(self, context: bpy.types.Context) -> set[str]:
         """Update the chain of the mirrored bones if it exists, otherwise add it, and make it active."""
-        from ...pipeline.plan.mirroring import mirrored_limb, mirrored_settings
+        from ...pipeline.plan.completing import mirrored_limb, mirrored_settings
         from ...tasks.give.guides import other_guides
 
         armature, chain = active_armature(context), chain_in(context)

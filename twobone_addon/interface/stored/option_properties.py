@@ -177,7 +177,7 @@ def _listed_actions(option: Option) -> Any:
     """Return an enum property of the present action, all actions, the armature's actions, and names given by a script."""
 
     def items(operator: bpy.types.Operator, _context: bpy.types.Context) -> list[tuple[str, str, str, int]]:
-        from ...pipeline.actions.choosing import SEPARATOR
+        from ...pipeline.chosen_actions import SEPARATOR
         from ...scene.actions import actions_of
 
         armature = bpy.data.objects.get(getattr(operator, "armature", "")) or active_armature(bpy.context)

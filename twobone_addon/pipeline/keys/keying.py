@@ -1,4 +1,4 @@
-"""Turn curves sampled at every frame into the keys that are written."""
+"""The keys of a solved chain: one per frame or reduced, and those that hold what is beside its range."""
 
 from __future__ import annotations
 
@@ -7,14 +7,248 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...core.array_types import Array, KeyFrames
+from ...core.array_types import Array, Indices, KeyFrames
+from ...core.arrays import magnitude, path_length
+from ...core.curves.bezier import parameters_at
+from ...core.curves.cuts import cuts
+from ...core.curves.drift import portions
+from ...core.curves.frames import NEAR_FRAME, goes_on, meets, seam_slopes, turning_points
+from ...core.curves.reduction import Reduction, reduce_keys
 from ...records import replace
-from ...scene.keys.tables import ChannelKeys, Keyed, SmoothKeys, StraightKeys
+from ...scene.keys.tables import (
+    HANDLE_FREE,
+    INTERPOLATION,
+    NO_KEYS,
+    ChannelKeys,
+    Keyed,
+    KeyTable,
+    SmoothKeys,
+    StraightKeys,
+    joined_keys,
+    new_keys,
+    some_keys,
+)
+from ...settings import BakeSettings
 from ..plan.chain_plan import ChainPlan
 from ..pose.solving import CurveSamples, SolvedChain
-from .holding import held_outside, loop_slopes
 from .posed_points import PosedByCurves
-from .reducing import NO_DRIFT, KeyDrift, ended_at_cuts, reduced, with_calm_axes
+
+Place = tuple[float, float]
+"""Frame and value."""
+
+
+def held_outside(
+    keyed: Keyed, *, settings: BakeSettings, within: tuple[float, float], present: tuple[float, float]
+) -> KeyTable | None:
+    """All keys of a channel, with new keys that hold its value one frame before and after the range, as the settings ask.
+
+    present : values before and after the range for a channel without a curve
+
+    `None` if the settings do not ask for any, and for an NLA strip: outside it nothing changes anyway.
+    """
+    if settings.destination == "NLA" or not (settings.key_before or settings.key_after):
+        return None
+    before, after = (now if curve is None else curve for now, curve in zip(present, keyed.frame_beside, strict=True))
+    return with_held_keys(
+        NO_KEYS if keyed.table is None else keyed.table,
+        (within[0] - 1.0, before) if settings.key_before else None,
+        (within[1] + 1.0, after) if settings.key_after else None,
+    )
+
+
+def with_held_keys(table: KeyTable, before: Place | None, after: Place | None) -> KeyTable:
+    """The keys with one more before and one after a range, at the curve's own values there; `None` adds none.
+
+    A Bezier segment is split at the frame (de Casteljau), so the part outside keeps its shape; for that the handle of the
+    neighbouring key outside becomes free. Both may be in the same segment. An existing key at that frame stays as it is.
+    """
+    start, end = 0, 0
+    left = first = last = NO_KEYS
+    right = table
+    if before is not None:
+        start, first, left = _held_key(table, *before, leads_outside=False)
+        end = start
+    if after is not None:
+        end, last, right = _held_key(table, *after, leads_outside=True)
+    if not len(first["co"]) and not len(last["co"]):
+        return table
+    outside, beyond = some_keys(left, slice(None, start)), some_keys(right, slice(end, None))
+    return joined_keys(outside, first, some_keys(table, slice(start, end)), last, beyond)
+
+
+def _held_key(table: KeyTable, frame: float, value: float, *, leads_outside: bool) -> tuple[int, KeyTable, KeyTable]:
+    """Index at which a key at `frame` belongs, that key (`NO_KEYS` if there already is one), and the keys adjusted to it.
+
+    leads_outside : whether the old curve continues after the key (it is after the range) instead of before it
+    """
+    frames = table["co"][:, 0]
+    place = int(np.searchsorted(frames, frame - NEAR_FRAME))
+    if place < len(frames) and frames[place] <= frame + NEAR_FRAME:
+        return place, NO_KEYS, table
+    held = new_keys(np.array([frame]), np.array([value]), INTERPOLATION["LINEAR"])
+    if 0 < place < len(frames):
+        if leads_outside:
+            held["interpolation"][:] = table["interpolation"][place - 1]
+        if table["interpolation"][place - 1, 0] == INTERPOLATION["BEZIER"]:
+            table = {name: values.copy() for name, values in table.items()}
+            _split(table, held, place, frame, leads_outside=leads_outside)
+    return place, held, table
+
+
+def _split(table: KeyTable, held: KeyTable, place: int, frame: float, *, leads_outside: bool) -> None:
+    """Split the segment before `place` at `frame`: set the handles of `held` and of its neighbour outside, in place."""
+    start, end = table["co"][place - 1].astype(float), table["co"][place].astype(float)
+    duration = end[0] - start[0]
+    right, left = (
+        key + (handle - key) * min(1.0, duration / max(abs(handle[0] - key[0]), np.finfo(float).tiny))
+        for key, handle in (
+            (start, table["handle_right"][place - 1].astype(float)),
+            (end, table["handle_left"][place].astype(float)),
+        )
+    )
+    share = np.array((frame - start[0]) / duration)
+    part = float(parameters_at(share, (right[0] - start[0]) / duration, (left[0] - start[0]) / duration))
+    first, middle, last = start + part * (right - start), right + part * (left - right), left + part * (end - left)
+    inner_left, inner_right = first + part * (middle - first), middle + part * (last - middle)
+    if leads_outside:
+        table["handle_left"][place], table["handle_left_type"][place] = last, HANDLE_FREE
+        held["handle_right"][0], held["handle_right_type"][0] = inner_right, HANDLE_FREE
+    else:
+        table["handle_right"][place - 1], table["handle_right_type"][place - 1] = first, HANDLE_FREE
+        held["handle_left"][0], held["handle_left_type"][0] = inner_left, HANDLE_FREE
+
+
+QUATERNION = ".rotation_quaternion"
+
+
+def loop_slopes(plan: ChainPlan, curves: Sequence[CurveSamples]) -> tuple[Array, Array] | None:
+    """Slopes `(K,)` of the curves, per frame, at the first and the last key of a loop; `None` if there is no loop.
+
+    Automatic treats a range without cuts as a loop if its first and last pose match, and either target or chain are set to
+    repeat or the motion leaves the first pose as it arrives at the last. Quaternions may come back with the other sign.
+    """
+    if plan.settings.loop == "OFF" or len(plan.report_rows) == 1 or not curves:
+        return None
+    first, last = plan.report_rows[[0, -1]]
+    rows = np.array([first, first + 1, last - 1, last])
+    values = np.stack([curve.values[rows] for curve in curves], axis=-1)
+    signs = _signs(curves, values)
+    values[2:] *= signs
+    times = plan.frames[rows]
+    if plan.settings.loop == "AUTO" and (plan.is_cut or not (meets(values) and (plan.repeats or goes_on(times, values)))):
+        return None
+    slopes = seam_slopes(times, values)
+    return slopes, slopes * signs
+
+
+def _signs(curves: Sequence[CurveSamples], values: Array) -> Array:
+    """Signs `(K,)` of the curves: -1 for those of quaternions that end with the sign opposite to their start, else 1."""
+    signs = np.ones(len(curves))
+    for path in {curve.path for curve in curves if curve.path.endswith(QUATERNION)}:
+        columns = [number for number, curve in enumerate(curves) if curve.path == path]
+        if values[0, columns] @ values[-1, columns] < 0.0:
+            signs[columns] = -1.0
+    return signs
+
+
+@dataclass(frozen=True, slots=True)
+class KeyDrift:
+    """Largest drift of joints from the full-rate motion, world units; 0 without reduction."""
+
+    tip: float = 0.0
+    """Of the tip, and of the tail of the bone at the tip if that is keyed."""
+    middle: float = 0.0
+    """Of the joints between root and tip."""
+
+
+NO_DRIFT = KeyDrift()
+
+
+def reduced(solved: SolvedChain, values: Array, lever: float = 0.0) -> tuple[list[SmoothKeys], KeyDrift]:
+    """The fewest keys that keep all joints within the tolerance, on the same frames for all channels, and their drift.
+
+    values : (F, K), of the chain's curves
+    lever : distance at which points beside the bones stay within the tolerance as well; by default twists are no drift
+    """
+    plan = solved.plan
+    posed = PosedByCurves.of(solved, lever)
+    parts = portions(len(values))
+    full_rate = np.concatenate([posed.points(values[part], np.arange(part.start, part.stop)) for part in parts])
+
+    def drift(tried: Array, indices: Indices) -> Array:
+        return magnitude(posed.points(tried, indices) - full_rate[indices])
+
+    # Frames at which a coordinate of the goal along the plane's axes has an extreme.
+    extremes = plan.report_frames[turning_points(solved.pose.on_targets.goals[plan.report_rows])]
+    found = reduce_keys(
+        plan.frames,
+        values,
+        drift,
+        plan.settings.tolerance,
+        key_frames=plan.report_frames,
+        required=kept_frames(plan, extremes),
+        preferred=extremes,
+        ends=loop_slopes(plan, solved.curves),
+    )
+    worst, middle = found.worst_drifts, len(plan.rest.turning) - 1
+    return reduced_keys(solved.curves, found), KeyDrift(float(worst[middle:].max()), float(worst[:middle].max(initial=0.0)))
+
+
+SWEEP = 0.05
+"""Change of a unit axis from one sample to the next, in radians, from which its direction sweeps: slower ones are fitted."""
+
+AXIS_ANGLE = ".rotation_axis_angle"
+
+
+def with_calm_axes(curves: Sequence[CurveSamples], values: Array) -> Array:
+    """Values `(F, K)` of the curves, in which no axis of an axis and angle sweeps; all rotations stay the same.
+
+    Near no rotation the axis turns by half a turn within a fraction of a frame, although the bone hardly moves. Blender takes the
+    axis' direction alone, so where it sweeps it is made as long as its angle is large: that vector passes zero smoothly.
+    """
+    calm = values
+    for path in dict.fromkeys(curve.path for curve in curves if curve.path.endswith(AXIS_ANGLE)):
+        columns = {curve.index: number for number, curve in enumerate(curves) if curve.path == path}
+        if len(columns) < 4:  # noqa: PLR2004 - an angle and an axis
+            continue
+        places = [columns[index] for index in (1, 2, 3)]
+        angles, axes = np.abs(values[:, columns[0]]), values[:, places]
+        if len(axes) > 1 and angles.min() > 0.0 and magnitude(np.diff(axes, axis=0)).max() > SWEEP:
+            calm = calm.copy() if calm is values else calm
+            calm[:, places] = axes * (angles / angles.max())[:, None]
+    return calm
+
+
+def ended_at_cuts(plan: ChainPlan, joints_world: Array) -> ChainPlan:
+    """The plan with keys kept on both sides of every cut, see `cuts`, so that no reduced span and no loop leads across one.
+
+    joints_world : `(K, p, 3)` all joints of the limb, the root joint first, at the plan's report frames
+    """
+    frames = plan.report_frames
+    if np.any(np.diff(frames) != 1.0):  # A step between keys farther apart may be motion.
+        return plan
+    begun = cuts(joints_world, float(path_length(joints_world).max()))
+    if not len(begun):
+        return plan
+    kept = np.union1d(plan.kept_frames, frames[np.concatenate([begun - 1, begun])])
+    return replace(plan, is_cut=True, kept_frames=kept)
+
+
+def kept_frames(plan: ChainPlan, extremes: Array) -> Array:
+    """Frames that keep their keys according to the settings; `extremes` are included if the settings ask for them."""
+    return np.concatenate([plan.kept_frames, extremes if plan.settings.keep_keys in {"EXTREMES", "BOTH"} else []])
+
+
+def reduced_keys(curves: Sequence[CurveSamples], found: Reduction) -> list[SmoothKeys]:
+    """The keys of a reduction with one column per curve."""
+    return [reduced_channel(found, column, curve.path, curve.index, curve.group) for column, curve in enumerate(curves)]
+
+
+def reduced_channel(found: Reduction, column: int, path: str, index: int, group: str) -> SmoothKeys:
+    """One column of a reduction as the keys of a channel."""
+    left, right = found.left[:, column], found.right[:, column]
+    frames, smooth = KeyFrames(found.frames), found.smooth[:, column]
+    return SmoothKeys(path, index, group, frames, found.values[:, column], left, right, smooth)
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,9 +34,8 @@ from ..motion.plan_motion import (
 from ..motion.sampling import sample
 from ..plan.planning import ChainPlan, plan_bake, plan_chain, refuse_unwritable_chain
 from .chain_task import target_offset
-from .curve_values import Surroundings, rotation_curves
 from .limb_plane import UnaimedLimb, hinges_of
-from .solving import SolvedPose, aimed_poses, unaimed_limbs
+from .solving import SolvedPose, Surroundings, aimed_poses, rotation_curves, unaimed_limbs
 
 SETTINGS_OF_OFFSET = (
     "armature", "upper", "lower", "tip", "tip_end", "target", "target_bone", "target_offset",

@@ -1,4 +1,4 @@
-"""Tip errors between the measured frames: how far off the tip is at quarter frames, and in which stretches.
+"""What a proof has measured of one chain: how far off its tip is at frames, and at quarter frames between them.
 
 Every quarter is evaluated where that is affordable. For a long take, or in the user's own scene, which is slow, only the
 worst intervals are: the frames predict well how far off the tip will be half-way to the next one.
@@ -14,6 +14,7 @@ import numpy as np
 from ...core.array_types import Array
 from ...core.arrays import magnitude
 from ...core.rig.rotations import unit
+from ...said import Sentence
 
 QUARTERS = np.array([0.25, 0.5, 0.75])
 
@@ -232,3 +233,42 @@ def _along_cubic(values: Array) -> Array:
 def _largest(values: Array, count: int) -> Array:
     """Rows of the `count` largest of `values` `(N,)`."""
     return np.argsort(values)[max(0, len(values) - count) :]
+
+
+@dataclass(frozen=True, slots=True)
+class Visibility:
+    """Whether the visible bone of one chain follows; distances in world units."""
+
+    bone: str
+    """Name of the bone that deforms where the lower bone is, or of the lower bone itself."""
+    is_own: bool
+    """Whether it is the lower bone itself."""
+    follows: bool
+    hindrances: tuple[Sentence, ...]
+    """The reasons why it does not."""
+    max_distance: float | None
+    """Largest distance of the visible limb's end from the target; `None` if it follows or was not measured."""
+    frame: float
+    """Frame of that distance."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Measurements of one chain at its report frames, in world units; `None` if there was no frame to measure."""
+
+    max_error: float | None
+    mean_error: float | None
+    max_goal_error: float | None
+    max_off_plane: float
+    distances: Array
+    """`(K,)` of the tip from its target, in space; NaN where the target has no position."""
+    beside: Array
+    """`(K,)` part of that distance across the plane."""
+    aside: Array
+    """`(K,)` distance in the plane from the target to the goal after clamping, softening and limits."""
+    limb_length: float
+    between: Between | None
+    turned: tuple[Array, ...]
+    """Posed matrices `(K, 4, 4)` of the bones that turn, one row where they are still."""
+    visibility: Visibility | None = None
+    """Whether the visible bone follows."""

@@ -21,10 +21,9 @@ from ...scene.lookup import object_named, playing_action
 from ...scene.rig.rest_reading import starts_at_tail
 from ...scene.rig.rigify_reading import is_rigify
 from ...settings import BakeSettings
-from ..keys.reducing import NO_DRIFT, KeyDrift
+from ..keys.keying import NO_DRIFT, KeyDrift
 from ..pose.solving import SolvedChain
-from .between import WIDEST
-from .measured import Measured
+from .between import WIDEST, Measured
 from .reports import ChainReport, Visible, statement
 from .twist import SEEN_TWIST, Twist, largest_twists
 from .units import Units

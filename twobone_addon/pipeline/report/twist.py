@@ -20,7 +20,7 @@ from ..keys.posed_points import PosedByCurves
 from ..pose.solving import SolvedChain
 
 if TYPE_CHECKING:
-    from .measured import Measured
+    from .between import Measured
 
 SEEN_TWIST = 5.0
 """Twist in degrees above which a note mentions it: less goes unnoticed in the bend of most limbs."""

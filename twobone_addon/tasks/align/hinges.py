@@ -21,11 +21,11 @@ from ...core.rig.limb_planes import rest_normal
 from ...core.rig.plane_frames import LETTERS, PlaneSpaces, has_plane, is_bent, still_frames
 from ...core.rig.posing import Reference, hinge_axis, present_reference, rest_reference, scale_carriers
 from ...core.rig.rotations import determinant, unit
-from ...pipeline.keys.reducing import reduced_channel
-from ...pipeline.motion.curve_motion import CurveMotion
+from ...pipeline.keys.keying import reduced_channel
+from ...pipeline.motion.sampling import CurveMotion
 from ...pipeline.plan.found_chain import end_bone_of, find_chain
 from ...pipeline.plan.planes_of_rig import decided, normal_now
-from ...pipeline.pose.curve_values import HINGE_TOLERANCE, RotationCurves, Surroundings, rotation_curves
+from ...pipeline.pose.solving import HINGE_TOLERANCE, RotationCurves, Surroundings, rotation_curves
 from ...records import replace
 from ...said import Sentence, note
 from ...scene.blender_types import Object

@@ -16,8 +16,7 @@ from ...core.rig.bones import RestBone
 from ...core.rig.hinges import ORDERS, Y_AXIS, roll_to_axis, rolled
 from ...errors import ChainError
 from ...pipeline.report.reports import Report
-from ...pipeline.story import Story, Write
-from ...pipeline.task import Task
+from ...pipeline.story import Story, Task, Write
 from ...said import Sentence, joined, note
 from ...scene.actions import OwnAction
 from ...scene.blender_types import Object, Scene

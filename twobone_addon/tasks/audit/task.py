@@ -21,14 +21,12 @@ from ...core.contacts.skating import skating_frames
 from ...core.rig.bones import RestChain
 from ...errors import ChainError, FileError, ObjectError, SettingError, refused_by_system
 from ...files import read, read_table, refuse_unwritable, write
-from ...pipeline.actions.choosing import own_span
-from ...pipeline.clips import ClipsReport
+from ...pipeline.chosen_actions import own_span
 from ...pipeline.plan.completing import names_of
 from ...pipeline.plan.found_chain import chain_found
-from ...pipeline.report.reports import Report
+from ...pipeline.report.reports import ClipsReport, Report
 from ...pipeline.report.units import units_of
-from ...pipeline.story import Agree, Sample, Story, Write
-from ...pipeline.task import Span, Task
+from ...pipeline.story import Agree, Sample, Span, Story, Task, Write
 from ...records import replace
 from ...said import Sentence, joined, note
 from ...scene.actions import OwnAction

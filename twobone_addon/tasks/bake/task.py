@@ -11,9 +11,8 @@ from ...core.array_types import Array
 from ...core.arrays import magnitude
 from ...core.curves.frames import NEAR_FRAME
 from ...errors import TwoBoneError
-from ...pipeline.actions.choosing import own_span
 from ...pipeline.beginning import ToWrite
-from ...pipeline.clips import Results, bake_report
+from ...pipeline.chosen_actions import own_span
 from ...pipeline.gate import ik_of, refuse_posed
 from ...pipeline.keys.keying import KeyedChain, keyed_chain
 from ...pipeline.motion.plan_motion import followed_motion, motion_quantities, without_target
@@ -21,15 +20,14 @@ from ...pipeline.plan.planning import ChainPlan, plan_bake, refuse_overlap
 from ...pipeline.plan.stored import was_flipped
 from ...pipeline.pose.solving import SolvedChain, curves_of_poses, solve_chain_poses, without_turns
 from ...pipeline.proof import prove
+from ...pipeline.report.between import Measured
 from ...pipeline.report.freshness import fingerprints_of
-from ...pipeline.report.measured import Measured
 from ...pipeline.report.reporting import chain_report
-from ...pipeline.report.reports import BakeReport, ChainReport, Refused, statement
+from ...pipeline.report.reports import BakeReport, ChainReport, Refused, Results, bake_report, statement
 from ...pipeline.report.twist import largest_twists
 from ...pipeline.report.units import units_of
 from ...pipeline.stages import all_frames, chain_changes, evaluation_of, with_steps
-from ...pipeline.story import HELD, Sample, StartOver, Story, Write
-from ...pipeline.task import Task, with_range
+from ...pipeline.story import HELD, Sample, StartOver, Story, Task, Write, with_range
 from ...records import replace
 from ...said import note
 from ...scene.actions import OwnAction

@@ -7,13 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...pipeline.actions.choosing import own_span
-from ...pipeline.clips import Results, in_words
+from ...pipeline.chosen_actions import own_span
 from ...pipeline.plan.found_chain import end_bone_of, find_chain
 from ...pipeline.plan.frame_choice import frame_range
-from ...pipeline.report.reports import Report
-from ...pipeline.story import Story, Write
-from ...pipeline.task import Task, with_range
+from ...pipeline.report.reports import Report, Results, in_words
+from ...pipeline.story import Story, Task, Write, with_range
 from ...records import replace
 from ...said import Sentence, joined, note
 from ...scene.actions import OwnAction

@@ -19,11 +19,9 @@ from ...core.rig.inheritance import parent_transform, pose_with_channels
 from ...core.rig.posing import joints_of, pose_path
 from ...core.rig.rotations import nearest_rotation
 from ...errors import ChainError
-from ...pipeline.keys.holding import held_outside
-from ...pipeline.keys.keying import KeyedChain, keyed_chain, with_held
+from ...pipeline.keys.keying import KeyedChain, held_outside, keyed_chain, with_held
 from ...pipeline.motion.plan_motion import PlanMotion, aimed, plan_motion, points, posed_channels
-from ...pipeline.pose.curve_values import rotation_curves
-from ...pipeline.pose.solving import CurveSamples, SolvedChain, solve_curves, surroundings_of
+from ...pipeline.pose.solving import CurveSamples, SolvedChain, rotation_curves, solve_curves, surroundings_of
 from ...records import replace
 from ...scene.bones import rotation_path
 from ...scene.keys.tables import NO_KEYS, ChannelKeys, StraightKeys

@@ -11,15 +11,13 @@ import numpy as np
 
 from ...core.arrays import path_length
 from ...errors import ChainError, TwoBoneError
-from ...pipeline.actions.choosing import ALL, goes_on_beside, names_of, own_span, refuse_strips
 from ...pipeline.beginning import ToWrite
-from ...pipeline.clips import Results, bake_report, with_notes
+from ...pipeline.chosen_actions import ALL, goes_on_beside, names_of, own_span, refuse_strips
 from ...pipeline.proof import SeenLimb, moved_bones, on_copies, refuse_movement, seen_below
-from ...pipeline.report.reports import BakeReport, Refused, statement
+from ...pipeline.report.reports import BakeReport, Refused, Results, bake_report, statement, with_notes
 from ...pipeline.report.units import units_of
 from ...pipeline.stages import all_frames, chain_changes, evaluation_of, with_steps
-from ...pipeline.story import Agree, Sample, StartOver, Story, Write
-from ...pipeline.task import Task, by_armature, with_range
+from ...pipeline.story import Agree, Sample, StartOver, Story, Task, Write, by_armature, with_range
 from ...records import replace
 from ...said import Sentence, note
 from ...scene.actions import OwnAction, actions_of, hold, is_held, key_span

@@ -11,8 +11,7 @@ from ...core.contacts.labels import labels_as_file, read_labels
 from ...errors import ChainError, RangeError, SettingError, TwoBoneError, WriteError
 from ...files import refuse_unwritable, write
 from ...pipeline.proof import doubtful_poses
-from ...pipeline.story import Sample, Story, Write
-from ...pipeline.task import Task
+from ...pipeline.story import Sample, Story, Task, Write
 from ...records import replace
 from ...said import note
 from ...scene.actions import OwnAction

@@ -20,7 +20,7 @@ from ...pipeline.plan.completing import names_of
 from ...pipeline.plan.found_chain import chain_found
 from ...pipeline.plan.frame_choice import frame_range
 from ...pipeline.plan.stored import StoredChain
-from ...pipeline.task import Span
+from ...pipeline.story import Span
 from ...records import replace
 from ...said import Sentence
 from ...scene.blender_types import FCurve, Object, Scene

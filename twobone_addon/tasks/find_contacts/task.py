@@ -7,12 +7,11 @@ from collections.abc import Mapping
 import numpy as np
 
 from ...core.contacts.states import contacts_of_states
-from ...pipeline.actions.choosing import own_span
+from ...pipeline.chosen_actions import own_span
 from ...pipeline.gate import refuse_unseen
 from ...pipeline.proof import VisibleEnd, doubtful_poses, visible_end
 from ...pipeline.report.units import units_of
-from ...pipeline.story import Make, Sample, Story, Write
-from ...pipeline.task import Task
+from ...pipeline.story import Make, Sample, Story, Task, Write
 from ...scene.actions import OwnAction
 from ...scene.blender_types import Object, Scene
 from ...scene.keys.contact_keys import contact_path

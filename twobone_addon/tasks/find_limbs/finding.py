@@ -13,7 +13,7 @@ from ...core.limbs.body.judging import LimbKind
 from ...core.limbs.finding import FoundLimb, find_limbs, is_laid_out
 from ...core.limbs.skeleton import Skeleton
 from ...errors import ObjectError
-from ...pipeline.motion.curve_motion import CurveMotion
+from ...pipeline.motion.sampling import CurveMotion
 from ...pipeline.plan.found_chain import chain_found
 from ...pipeline.plan.planes_of_rig import first_plane
 from ...pipeline.plan.stored import free_name, fresh_range

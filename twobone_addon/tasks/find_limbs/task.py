@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from ...errors import ObjectError
-from ...pipeline.story import Make, Story, Write
-from ...pipeline.task import Task
+from ...pipeline.story import Make, Story, Task, Write
 from ...scene.actions import OwnAction
 from ...scene.blender_types import Object, Scene
 from ...scene.keys.writing import Change

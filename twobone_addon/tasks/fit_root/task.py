@@ -11,11 +11,10 @@ from ...core.array_types import Array, Mask
 from ...core.arrays import every_row, magnitude, path_length
 from ...core.curves.frames import ranges
 from ...core.planting.goals import SAMPLES_PER_FRAME
-from ...pipeline.actions.choosing import own_span
 from ...pipeline.beginning import ToWrite
+from ...pipeline.chosen_actions import own_span
 from ...pipeline.stages import evaluation_of
-from ...pipeline.story import Sample, StartOver, Story, Write
-from ...pipeline.task import Task
+from ...pipeline.story import Sample, StartOver, Story, Task, Write
 from ...scene.actions import OwnAction
 from ...scene.blender_types import Object, Scene
 from ...scene.sampling.quantities import Samples

@@ -17,13 +17,10 @@ from ...core.rig.channels import Matrices, channel_rotations
 from ...core.rig.following import TWO
 from ...core.rig.rotations import is_flat, nearest_rotation
 from ...errors import ObjectError, SettingError, WriteError
-from ...pipeline.keys.holding import loop_slopes
-from ...pipeline.keys.keying import full_rate_keys, with_held
-from ...pipeline.keys.reducing import KeyDrift, kept_frames, reduced_keys, with_calm_axes
+from ...pipeline.keys.keying import KeyDrift, full_rate_keys, kept_frames, loop_slopes, reduced_keys, with_calm_axes, with_held
 from ...pipeline.motion.plan_motion import motion_quantities
 from ...pipeline.plan.planning import ChainPlan, plan_chain
-from ...pipeline.pose.curve_values import Surroundings, rotation_curves
-from ...pipeline.pose.solving import CurveSamples, SolvedChain
+from ...pipeline.pose.solving import CurveSamples, SolvedChain, Surroundings, rotation_curves
 from ...pipeline.report.reporting import chain_report
 from ...pipeline.report.units import digits
 from ...pipeline.stages import all_frames, evaluation_of, with_steps

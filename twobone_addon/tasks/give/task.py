@@ -10,16 +10,14 @@ import numpy as np
 from ...core.array_types import KeyFrames
 from ...core.curves.frames import frame_grid
 from ...errors import ObjectError
-from ...pipeline.actions.choosing import own_span
-from ...pipeline.clips import bake_report
+from ...pipeline.chosen_actions import own_span
 from ...pipeline.gate import refuse_unseen
 from ...pipeline.plan.completing import names_of
 from ...pipeline.plan.found_chain import chain_names
 from ...pipeline.plan.stored import StoredChain, stored_settings
-from ...pipeline.report.reports import BakeReport, ChainReport
+from ...pipeline.report.reports import BakeReport, ChainReport, bake_report
 from ...pipeline.run import run
-from ...pipeline.story import Make, Sample, StartOver, Story, Write, answered
-from ...pipeline.task import Task, by_armature, with_range
+from ...pipeline.story import Make, Sample, StartOver, Story, Task, Write, answered, by_armature, with_range
 from ...records import replace
 from ...scene.actions import OwnAction
 from ...scene.blender_types import Object, Scene

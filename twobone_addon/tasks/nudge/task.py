@@ -21,8 +21,7 @@ from ...pipeline.beginning import ToWrite
 from ...pipeline.motion.plan_motion import points
 from ...pipeline.report.reports import Report
 from ...pipeline.stages import evaluation_of
-from ...pipeline.story import Sample, StartOver, Story, Write
-from ...pipeline.task import Task
+from ...pipeline.story import Sample, StartOver, Story, Task, Write
 from ...said import Sentence, joined, note
 from ...scene.actions import OwnAction
 from ...scene.blender_types import Object, Scene

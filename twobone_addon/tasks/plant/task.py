@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from ...core.contacts.states import states_of_contacts
-from ...pipeline.actions.choosing import own_span
+from ...pipeline.chosen_actions import own_span
 from ...pipeline.proof import doubtful_poses, few_of
 from ...pipeline.stages import evaluation_of
-from ...pipeline.story import Make, Sample, StartOver, Story, Write, part_of
-from ...pipeline.task import Task
+from ...pipeline.story import Make, Sample, StartOver, Story, Task, Write, part_of
 from ...records import replace
 from ...scene.actions import OwnAction
 from ...scene.blender_types import Object, Scene

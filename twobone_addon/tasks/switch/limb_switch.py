@@ -16,8 +16,7 @@ from ...pipeline.plan.planning import plan_chain, refuse_unwritable_chain
 from ...pipeline.proof import SeenLimb, Trial, seen_below
 from ...pipeline.report.reports import statement
 from ...pipeline.stages import chain_changes, evaluation_of, with_steps
-from ...pipeline.story import Sample, Story
-from ...pipeline.task import Span, with_range
+from ...pipeline.story import Sample, Span, Story, with_range
 from ...records import replace
 from ...said import Sentence, note
 from ...scene.blender_types import Object, Scene

@@ -10,7 +10,7 @@ import numpy as np
 from ...core.array_types import KeyFrames
 from ...core.curves.frames import frame_grid, ranges
 from ...errors import ChainError
-from ...pipeline.keys.holding import held_outside
+from ...pipeline.keys.keying import held_outside
 from ...pipeline.plan.frame_choice import frame_range
 from ...pipeline.report.reports import statement
 from ...said import Sentence, note

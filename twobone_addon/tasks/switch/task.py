@@ -9,13 +9,11 @@ import numpy as np
 
 from ...core.array_types import Array
 from ...core.curves.frames import frame_grid
-from ...pipeline.actions.choosing import own_span
-from ...pipeline.clips import Results, in_words
+from ...pipeline.chosen_actions import own_span
 from ...pipeline.proof import PLACED, moved_bones, on_copies, refuse_movement
-from ...pipeline.report.reports import statement
+from ...pipeline.report.reports import Results, in_words, statement
 from ...pipeline.report.units import units_of
-from ...pipeline.story import Sample, StartOver, Story, Write, part_of
-from ...pipeline.task import Task, with_range
+from ...pipeline.story import Sample, StartOver, Story, Task, Write, part_of, with_range
 from ...records import replace
 from ...said import Sentence
 from ...scene.actions import OwnAction

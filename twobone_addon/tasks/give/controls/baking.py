@@ -11,7 +11,7 @@ import numpy as np
 from ....core.curves.frames import ranges
 from ....core.rig.rotations import nearest_rotation, twists_about, unit
 from ....errors import ObjectError
-from ....pipeline.keys.reducing import KeyDrift
+from ....pipeline.keys.keying import KeyDrift
 from ....pipeline.motion.plan_motion import motion_quantities
 from ....pipeline.pose.solving import SolvedChain
 from ....pipeline.report.reporting import chain_report

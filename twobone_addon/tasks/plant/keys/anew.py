@@ -12,7 +12,7 @@ import numpy as np
 from ....core.array_types import Array, Codes
 from ....core.contacts.states import Contact, contacts_of_states, states_of_contacts
 from ....pipeline.beginning import Beginning, ToWrite
-from ....pipeline.task import Span
+from ....pipeline.story import Span
 from ....records import replace
 from ....scene.blender_types import Object
 from ....scene.graph.motion_digests import text_digest

@@ -20,7 +20,7 @@ from ....pipeline.plan.completing import names_of
 from ....pipeline.plan.frame_choice import frame_range
 from ....pipeline.plan.planning import ChainPlan, plan_chain, refuse_unwritable_chain, with_keyed
 from ....pipeline.report.units import Units, units_of
-from ....pipeline.task import Span
+from ....pipeline.story import Span
 from ....records import replace
 from ....said import Sentence, note
 from ....scene.blender_types import Object, Scene

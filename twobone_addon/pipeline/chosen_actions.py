@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ...errors import ObjectError, RangeError, SettingError
-from ...scene.actions import OwnAction, action_named, actions_of, key_span, own_action
-from ...scene.blender_types import Object
-from ...settings.options import ACTIVE, ALL
+from ..errors import ObjectError, RangeError, SettingError
+from ..scene.actions import OwnAction, action_named, actions_of, key_span, own_action
+from ..scene.blender_types import Object
+from ..settings.options import ACTIVE, ALL
 
 MOST_NAMED = 3
 """Largest number of actions that a sentence names."""

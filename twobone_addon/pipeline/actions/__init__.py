@@ -1,1 +1,0 @@
-"""Choosing which actions of an armature to work on."""
