@@ -18,7 +18,7 @@ from typing import Literal
 
 from .errors import TwoBoneError as TwoBoneError
 '''
-CLIPS = ".pipeline.clips.ClipsReport"
+CLIPS = ".pipeline.report.reports.ClipsReport"
 
 
 def records_of(name: str) -> tuple[str, ...]:

@@ -4,16 +4,15 @@ from collections.abc import Sequence
 from typing import Literal
 
 from .errors import TwoBoneError as TwoBoneError
-from .pipeline.clips import ClipsReport
-from .pipeline.report.reports import BakeReport
-from .tasks.align.task import AlignReport
+from .pipeline.report.reports import BakeReport, ClipsReport
+from .tasks.align import AlignReport
 from .tasks.audit.task import AuditReport
-from .tasks.clear.task import ClearReport
+from .tasks.clear import ClearReport
 from .tasks.find_contacts.judge import ContactReport
 from .tasks.find_limbs.finding import LimbsReport
 from .tasks.nudge.task import NudgeReport
 from .tasks.plant.report.reporting import PlantReport, RootFitReport
-from .tasks.switch.reports import SwitchedLimbs
+from .tasks.switch.limb_switch import SwitchedLimbs
 
 __version__: str
 

@@ -21,7 +21,7 @@ from twobone_addon.pipeline.run import run
 from twobone_addon.scene.versions import curve_bag
 from twobone_addon.settings import BakeSettings
 from twobone_addon.settings.tasks import ClearSettings
-from twobone_addon.tasks.clear.task import CLEAR
+from twobone_addon.tasks.clear import CLEAR
 
 LENGTHS = (2_753, 10_000, 40_000)
 

@@ -29,7 +29,7 @@ from twobone_addon.pipeline.run import run
 from twobone_addon.scene.sampling.quantities import Quantity
 from twobone_addon.settings import BakeSettings
 from twobone_addon.settings.tasks import BakeAllSettings
-from twobone_addon.tasks.bake.task import BAKE
+from twobone_addon.tasks.bake import BAKE
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -15,7 +15,7 @@ from twobone_addon.pipeline.run import run
 from twobone_addon.scene.versions import curve_bag
 from twobone_addon.settings import BakeSettings
 from twobone_addon.settings.tasks import BakeAllSettings
-from twobone_addon.tasks.bake.task import BAKE
+from twobone_addon.tasks.bake import BAKE
 
 
 def prepare_native(shot):

@@ -69,8 +69,6 @@ FLOORS = {
     "scene": ("keys", "graph", "sampling", "rig", "visible"),
     "pipeline": ("plan", "motion", "pose", "keys", "report"),
     "tasks": (
-        "align",
-        "bake",
         "convert",
         "give",
         "switch",
@@ -80,7 +78,6 @@ FLOORS = {
         "fit_root",
         "nudge",
         "audit",
-        "clear",
     ),
     "tasks/give": ("controls",),
     "tasks/plant": ("plan", "pose", "keys", "report"),

@@ -19,11 +19,10 @@ MAY_ALSO = {
     "scene/keys/destinations.py": {"_new_strip", "_assign_trial", "_restore", "muted_strips"},
     "scene/keys/writing.py": {"_rewrite", "_new_curve", "_restore_handles"},
     "scene/keys/contact_keys.py": {"write_contact"},
-    "scene/keys/rotation_channels.py": {"set_rotation_mode"},
     "scene/restoring.py": {"frame_and_edits_kept"},
-    "scene/rig/rolling.py": {"_set_rolls", "_roll"},
-    "scene/visible/switched.py": {"switched_bones"},
-    "tasks/switch/sides.py": {"fk_settings_over"},
+    "scene/rig/rolling.py": {"_set_rolls", "_roll", "set_rotation_mode"},
+    "scene/visible/switches.py": {"switched_bones"},
+    "tasks/switch/limb_switch.py": {"fk_settings_over"},
 }
 
 MAKING = {"new", "remove", "link", "unlink", "clear", "add", "move", "batch_remove", "new_from_fcurve"}

@@ -22,7 +22,7 @@ from twobone_addon.pipeline.story import Task
 from twobone_addon.settings import OPTIONS
 from twobone_addon.settings.options import Option
 from twobone_addon.tasks import all_tasks
-from twobone_addon.tasks.bake.task import BAKE
+from twobone_addon.tasks.bake import BAKE
 
 LAST = 8
 """Last frame of the legs that are baked: promises hold in short ranges as well."""

@@ -7,8 +7,7 @@ from tests.interface.acting import select_bones
 from tests.tasks.scenes import BoneShape, build_armature
 from twobone_addon.errors import SelectionError
 from twobone_addon.pipeline.plan.found_chain import find_chain
-from twobone_addon.scene.rig.chain_finding import chain_from_selection
-from twobone_addon.scene.rig.control_limbs import plain_name
+from twobone_addon.scene.rig.chain_finding import chain_from_selection, plain_name
 from twobone_addon.settings import BakeSettings
 from twobone_addon.tasks.give.guides import guide_name
 

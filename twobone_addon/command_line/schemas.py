@@ -18,11 +18,11 @@ from ..said import Sentence
 from ..settings import OPTIONS, ORIGINS, BakeSettings
 from ..settings.options import Option, OptionKind
 from ..tasks.all_tasks import all_tasks
-from ..tasks.convert.reports import ConvertedReport
+from ..tasks.convert.task import ConvertedReport
 from ..tasks.find_contacts.judge import ContactReport
-from ..tasks.give.target_report import TargetReport
+from ..tasks.give.baking import TargetReport
 from ..tasks.plant.report.reporting import PlantReport, RootFitReport
-from ..tasks.switch.reports import SwitchReport
+from ..tasks.switch.limb_switch import SwitchReport
 from .batch.shots import STATES, ShotRecord
 from .job import ALIASES, OF_COMMAND, ONCE, USES, WITH_CHAINS
 from .outcomes import ExitCode, Outcome

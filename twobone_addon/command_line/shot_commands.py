@@ -37,7 +37,7 @@ from ..settings.options import ACTIVE, OptionKind, Settings, without_effect
 from ..settings.tasks import BakeAllSettings, Table
 from ..tasks.all_tasks import KEYS_LIMBS, all_tasks
 from ..tasks.audit.task import AUDIT, clips_of
-from ..tasks.bake.task import BAKE, INSPECT, Rehearsal
+from ..tasks.bake import BAKE, INSPECT, Rehearsal
 from ..tasks.convert.plans import is_converted
 from ..tasks.convert.task import CONVERT
 from ..tasks.plant.report.reporting import missed_by

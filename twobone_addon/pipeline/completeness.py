@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..scene.graph.missing import missing_above
+from ..scene.graph.rig_graph import missing_above
 from ..scene.lookup import missing_libraries, objects_by_name
 from ..scene.versions import file_version, oldest_reader, own_version, version_text
 from ..settings import BakeSettings

@@ -9,12 +9,12 @@ if TYPE_CHECKING:
     from ..pipeline.story import Task
 
 PLACES = {
-    "bake": ".bake.task:BAKE",
+    "bake": ".bake:BAKE",
     "convert": ".convert.task:CONVERT",
     "give": ".give.task:GIVE",
     "switch": ".switch.task:SWITCH",
-    "clear": ".clear.task:CLEAR",
-    "align": ".align.task:ALIGN",
+    "clear": ".clear:CLEAR",
+    "align": ".align:ALIGN",
     "find_limbs": ".find_limbs.task:FIND_LIMBS",
     "find_contacts": ".find_contacts.task:FIND_CONTACTS",
     "import_contacts": ".find_contacts.exchange:IMPORT_CONTACTS",

@@ -11,7 +11,7 @@ from twobone_addon.interface.overlay import data as overlay_data
 from twobone_addon.interface.sidebar import forecasting
 from twobone_addon.interface.sidebar.setting_panels import TWOBONE_PT_keys
 from twobone_addon.scene.versions import curve_bag
-from twobone_addon.tasks.align import hinges
+from twobone_addon.tasks import align as hinges
 
 
 @pytest.fixture

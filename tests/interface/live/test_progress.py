@@ -11,7 +11,7 @@ from twobone_addon.interface.running.progress import Begun
 from twobone_addon.pipeline.plan.stored import stored_settings
 from twobone_addon.pipeline.run import run_steps
 from twobone_addon.settings.tasks import BakeAllSettings, ConvertSettings, GiveSettings
-from twobone_addon.tasks.bake.task import BAKE
+from twobone_addon.tasks.bake import BAKE
 from twobone_addon.tasks.convert.task import CONVERT
 from twobone_addon.tasks.give.task import GIVE
 

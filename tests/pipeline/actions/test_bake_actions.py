@@ -12,7 +12,7 @@ from twobone_addon.pipeline.plan.stored import stored_settings
 from twobone_addon.pipeline.run import run_steps
 from twobone_addon.scene.sampling.stepping import Verifying
 from twobone_addon.settings.tasks import BakeAllSettings
-from twobone_addon.tasks.bake.task import BAKE
+from twobone_addon.tasks.bake import BAKE
 
 SPANS = {"Idle": (2, 6), "Jump": (4, 12)}
 NEAR = 1e-5

@@ -9,7 +9,7 @@ from twobone_addon.pipeline.story import Agree, Write
 from twobone_addon.records import replace
 from twobone_addon.settings import BakeSettings
 from twobone_addon.settings.tasks import BakeAllSettings
-from twobone_addon.tasks.bake.task import BAKE
+from twobone_addon.tasks.bake import BAKE
 
 
 @pytest.mark.parametrize("request_to_wait", [Agree(None, list), Write([], list)], ids=["Agree", "Write"])

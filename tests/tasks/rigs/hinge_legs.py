@@ -3,7 +3,7 @@
 from tests.tasks.checks.checking import RIG
 from tests.tasks.scenes import BoneShape
 from twobone_addon.settings import BakeSettings
-from twobone_addon.tasks.align.hinges import curve_forecast
+from twobone_addon.tasks.align import curve_forecast
 
 
 def leg(roll_upper=0.0, roll_lower=0.0, lean=0.0):

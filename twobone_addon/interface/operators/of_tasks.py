@@ -73,7 +73,7 @@ class TWOBONE_OT_bake_target(RepeatsChain, ShowsProgress, NeedsMode, bpy.types.O
 
     def settle(self, report: BakeReport, said: str) -> None:
         """Write settings changed in the redo panel, and the new target and pole, to the stored chain."""
-        from ...tasks.give.target_report import TargetReport
+        from ...tasks.give.baking import TargetReport
 
         super().settle(report, said)
         chain = self.stored_chain()

@@ -15,7 +15,7 @@ forecasts: Memory[tuple[int, tuple[Sentence, ...]]] = Memory()
 
 def draw_forecast(layout: bpy.types.UILayout, chain: StoredChain, context: bpy.types.Context) -> None:
     """Draw the number of curves, the reasons for more than one per joint, and the button that removes them."""
-    from ...tasks.align.hinges import curve_forecast
+    from ...tasks.align import curve_forecast
 
     try:
         settings = stored_settings(chain.id_data, chain, {})

@@ -34,7 +34,7 @@ from ...scene.rig.rigify_reading import RigifyLimb, is_rigify, rigify_limbs
 from ...settings import BakeSettings
 from ...settings.options import ACTIVE
 from ...settings.tasks import ConvertSettings
-from .limb_plan import FurtherBone, IkEnd, LimbPlan
+from .solve import FurtherBone, IkEnd, LimbPlan
 
 ON_TOP = 'Constraints of bone "{bone}" act on top of the keys.'
 

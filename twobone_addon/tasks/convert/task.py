@@ -9,16 +9,19 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ...core.arrays import path_length
+from ...core.array_types import Array
+from ...core.arrays import magnitude, path_length
 from ...errors import ChainError, TwoBoneError
 from ...pipeline.beginning import ToWrite
 from ...pipeline.chosen_actions import ALL, goes_on_beside, names_of, own_span, refuse_strips
+from ...pipeline.motion.plan_motion import points
 from ...pipeline.proof import SeenLimb, moved_bones, on_copies, refuse_movement, seen_below
-from ...pipeline.report.reports import BakeReport, Refused, Results, bake_report, statement, with_notes
-from ...pipeline.report.units import units_of
+from ...pipeline.report.reporting import chain_report
+from ...pipeline.report.reports import BakeReport, ChainReport, Refused, Results, bake_report, statement, with_notes
+from ...pipeline.report.units import Units, units_of
 from ...pipeline.stages import all_frames, chain_changes, evaluation_of, with_steps
 from ...pipeline.story import Agree, Sample, StartOver, Story, Task, Write, by_armature, with_range
-from ...records import replace
+from ...records import extended, replace
 from ...said import Sentence, note
 from ...scene.actions import OwnAction, actions_of, hold, is_held, key_span
 from ...scene.blender_types import Action, Object, Scene
@@ -26,10 +29,83 @@ from ...scene.lookup import find_armature
 from ...scene.rig.constraints import is_turned_by_others, mute, mute_path
 from ...scene.sampling.quantities import Samples
 from ...settings.tasks import TABLES, ConvertSettings
-from .limb_plan import LimbPlan
 from .plans import Conversion, plan_limbs, without_overridden
-from .reports import ConvertedReport, converted_report
-from .solve import SolvedLimb, solve_limb, with_influence_off
+from .solve import LimbPlan, SolvedLimb, moved_points, solve_limb, with_influence_off
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConvertedReport(ChainReport):
+    """One limb. `reached` counts the frames at which the IK had the tip on its target."""
+
+    bone: str
+    """Bone that carries the IK constraint; empty for a Rigify limb."""
+    constraint: str
+    """Name of the IK constraint; empty for a Rigify limb."""
+    max_moved: float | None
+    """Largest distance that the conversion moved any point of the limb's bones, world units."""
+
+    @property
+    def at_worst(self) -> tuple[float, Sentence]:
+        """How far the limb moved, and the sentence that says so if no other limb moved farther."""
+        distance = self.statements[0].values["distance"]
+        return self.max_moved or 0.0, Sentence("all move as on IK (within {distance} at frames)", {"distance": distance})
+
+
+SEEN_TO_MOVE = 2e-3
+"""Movement, relative to a limb's length, above which a conversion counts as visible; stretched IK has a quarter of that."""
+
+
+def converted_report(limb: SolvedLimb, proof: Samples | None, further_notes: Sequence[Sentence], units: Units) -> ConvertedReport:
+    """Report of one limb; `proof` are samples after the conversion, `units` are the scene's."""
+    keyed, ik = limb.keyed, limb.plan.ik
+    chain = chain_report(keyed.solved, keyed.keys, None, drift=keyed.drift)
+    reached = int(np.count_nonzero(limb.on_target[keyed.solved.plan.report_rows])) if ik else chain.frames
+    chain = replace(chain, reached=reached, too_far=0, too_near=0, out_of_reach=[], notes=[*chain.notes, *further_notes])
+    max_moved = None
+    if proof is not None:
+        moved = _moved(limb, proof)
+        chain, max_moved = _with_errors(chain, limb, proof), float(moved.max())
+        chain = replace(chain, statements=[_statement(limb, moved, units)])
+    named = {"bone": ik.bone if ik else "", "constraint": ik.constraint if ik else ""}
+    return extended(ConvertedReport, chain, **named, max_moved=max_moved)
+
+
+def _with_errors(chain: ChainReport, limb: SolvedLimb, proof: Samples) -> ChainReport:
+    """The report with the tip's distance from the target, over frames at which the IK had it there."""
+    plan = limb.plan.chain
+    reached = limb.on_target[limb.keyed.solved.plan.report_rows]
+    if not reached.any():
+        return chain
+    shown = proof.on(plan.report_frames)
+    tips = points(shown.every(plan.armature_world), points(limb.plan.posed(shown)[2], plan.rest.tip))
+    errors = magnitude(tips - shown.every(plan.target_world)[:, :3, 3])[reached]
+    return replace(chain, max_error=float(errors.max()), mean_error=float(errors.mean()))
+
+
+def _moved(limb: SolvedLimb, proof: Samples) -> Array:
+    """Largest distance `(R,)` that any point of the limb's bones moved, at each frame that is measured, world units."""
+    shown = proof.on(limb.plan.seen_frames)
+    after = limb.plan.posed(shown)
+    rows = np.searchsorted(limb.plan.chain.frames, limb.plan.seen_frames)
+    moved = moved_points(limb.plan, limb.shown[:, rows], after)
+    linear = shown.every(limb.plan.chain.armature_world)[:, :3, :3]
+    return magnitude(np.einsum("fij,bfpj->bfpi", linear, moved)).max(axis=(0, 2))
+
+
+def _statement(limb: SolvedLimb, moved: Array, units: Units) -> Sentence:
+    """Statement on the limb's largest deviation `moved` `(R,)` from its motion on IK."""
+    plan, worst = limb.plan.chain, int(np.argmax(moved))
+    size = np.cbrt(np.abs(np.linalg.det(limb.keyed.solved.motion.world_from_armature[0, :3, :3])))
+    length = float(path_length(plan.rest.rest_joints())) * float(size)
+    allowed = SEEN_TO_MOVE * length + (plan.settings.tolerance if plan.settings.keys == "REDUCE" else 0.0)
+    farthest = float(moved[worst])
+    if farthest <= allowed:
+        names, distance = plan.names, units.text(max(farthest, units.seen(length)))
+        return statement("AS_ON_IK", {"upper": names.upper, "lower": names.lower, "distance": distance})
+    frame = float(limb.plan.seen_frames[worst])
+    values = {"part": plan.names.lower, "distance": units.text(farthest), "frame": f"{frame:g}"}
+    kind = "MOVED_IN_STRIP" if frame in limb.plan.strip_frames else "MOVED"
+    return statement(kind, values, [[frame, frame]])
 
 
 @dataclass(frozen=True, slots=True)

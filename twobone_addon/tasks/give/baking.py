@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from ...pipeline.motion.plan_motion import motion_quantities
 from ...pipeline.plan.planning import ChainPlan, plan_chain
 from ...pipeline.pose.solving import CurveSamples, SolvedChain, Surroundings, rotation_curves
 from ...pipeline.report.reporting import chain_report
+from ...pipeline.report.reports import ChainReport
 from ...pipeline.report.units import digits
 from ...pipeline.stages import all_frames, evaluation_of, with_steps
 from ...pipeline.story import Sample, Story
@@ -39,7 +41,35 @@ from ...scene.new_objects import parent_frames, refuse_constrained
 from ...scene.sampling.quantities import Quantity, Samples
 from ...settings import BakeSettings
 from .solve import TargetMotion, ended_where_cut, location_values, round_trip, solve_target
-from .target_report import TargetReport
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetReport(ChainReport):
+    """One target. `max_error` is its largest distance from the tip, `max_off_plane` that of the joints from the plane."""
+
+    BAKED: ClassVar[str] = "{keys} keys on the targets of {chains} chains"
+
+    pole: str
+    """Name of the pole; empty where there is none."""
+    max_round_trip: float | None
+    """Largest distance that a bake with this target moves a joint, world units; measured with the keys as written."""
+    max_end_turn: float | None
+    """Largest angle that this bake rotates the bone at the tip, degrees, where that copies the target."""
+    stored: str
+    """Name of the stored chain; empty where there is none."""
+
+    @property
+    def keyed(self) -> tuple[str, ...]:
+        """Names of the keyed objects."""
+        return self.target, self.pole
+
+    @property
+    def says(self) -> Sentence:
+        """The keyed objects, and the chain that they were keyed for."""
+        things = ", ".join(name for name in self.keyed if name) + (f" ({self.stored})" if self.stored else "")
+        values = {"things": things, "keys": self.keys, "curves": self.channels}
+        return Sentence("{things}: {keys} keys on {curves} curves", values)
+
 
 LOCATION = "location"
 GROUP = "Object Transforms"

@@ -36,8 +36,7 @@ from ...scene.keys.writing import Change, write_keys
 from ...scene.lookup import find_armature, object_named, objects_by_name, other_side
 from ...scene.new_objects import ACROSS_X, add_empty, is_plain, mirror_plainly, own_mirror_image
 from ...scene.restoring import as_evaluated
-from ...scene.rig.chain_finding import is_seen
-from ...scene.rig.control_limbs import plain_name
+from ...scene.rig.chain_finding import is_seen, plain_name
 from ...scene.rig.rest_reading import starts_at_tail
 from ...scene.sampling.quantities import Quantity
 from ...scene.versions import ensure_curve_bag

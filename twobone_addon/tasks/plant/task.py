@@ -25,9 +25,8 @@ from ..find_contacts.judge import assumed_soles, ground_ends
 from ..find_contacts.plan import noted_contacts, write_states
 from ..find_contacts.solve import solve_contacts
 from ..find_limbs.finding import stored_limbs
-from ..give.baking import GuideProof, guide_changes, guide_report, measured_guides, planned_guides
+from ..give.baking import GuideProof, TargetReport, guide_changes, guide_report, measured_guides, planned_guides
 from ..give.guides import missing_guides
-from ..give.target_report import TargetReport
 from .keeping import follow_pole, kept_targets, rebake_settings
 from .keys.anew import EarlierPlanting, earlier_planting, note_planting, planted_before, planting_changes
 from .plan.planning import PlantPlan, plan_planting

@@ -7,14 +7,14 @@ from contextlib import suppress
 from typing import Any
 
 from ...errors import DependencyError
-from ...pipeline.actions.choosing import ACTIVE
+from ...pipeline.chosen_actions import ACTIVE
 from ...pipeline.gate import ON_IK, refuse_unseen, who_poses
 from ...pipeline.plan.completing import completed
 from ...pipeline.plan.found_chain import chain_names
 from ...pipeline.plan.frame_choice import frame_range
 from ...pipeline.plan.stored import stored_settings
 from ...pipeline.run import run
-from ...pipeline.task import Task
+from ...pipeline.story import Task
 from ...records import replace
 from ...said import INFO, Sentence
 from ...scene.blender_types import Object, Scene

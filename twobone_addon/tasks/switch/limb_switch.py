@@ -3,47 +3,311 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields
-from typing import Any
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, ClassVar
 
 import numpy as np
 
+from ...core.array_types import KeyFrames
 from ...core.arrays import path_length
+from ...core.curves.frames import frame_grid, ranges
 from ...errors import ChainError
+from ...pipeline.keys.keying import held_outside
 from ...pipeline.plan.found_chain import chain_names, end_bone_of, find_chain, with_end
 from ...pipeline.plan.frame_choice import frame_range
 from ...pipeline.plan.planning import plan_chain, refuse_unwritable_chain
 from ...pipeline.proof import SeenLimb, Trial, seen_below
-from ...pipeline.report.reports import statement
+from ...pipeline.report.reports import Report, statement
 from ...pipeline.stages import chain_changes, evaluation_of, with_steps
 from ...pipeline.story import Sample, Span, Story, with_range
 from ...records import replace
-from ...said import Sentence, note
+from ...said import INFO, Sentence, as_json, joined, note
 from ...scene.blender_types import Object, Scene
 from ...scene.bones import ChainNames, read_rest_bone, rotation_path
+from ...scene.graph.rig_graph import dependencies
+from ...scene.graph.stillness import Stillness
 from ...scene.keys.destinations import has_baked_strip
+from ...scene.keys.guarding import refuse_unwritable
 from ...scene.keys.ledger import Ledger
+from ...scene.keys.reading import is_animated, read_keyed
+from ...scene.keys.replaced import limb_name
+from ...scene.keys.tables import ChannelKeys, StraightKeys
 from ...scene.keys.writing import Change
-from ...scene.lookup import find_armature
+from ...scene.lookup import find_armature, key_of, objects_by_name
+from ...scene.restoring import frame_and_edits_kept
 from ...scene.rig.rest_reading import bone_path, read_rest_chain
 from ...scene.rig.rigify_reading import rigify_limbs
+from ...scene.sampling.evaluate import values_over
+from ...scene.versions import curve_bag
 from ...scene.visible.rig_ik import RigIk, RigReader
 from ...scene.visible.skin import Skins
-from ...scene.visible.switched import SwitchedBone, switched_bones
-from ...scene.visible.switches import Setting, fk_settings
-from ...scene.visible.visible_bone import hindrances, shown_bone
+from ...scene.visible.switches import SAME, Setting, SwitchedBone, fk_settings, switch_frames, switched_bones
+from ...scene.visible.visible_bone import deciding, hindrances, shown_bone
 from ...settings import BakeSettings
 from ...settings.bake_options import KeySettings
 from ...settings.tasks import ConvertSettings
-from ..convert.limb_plan import FurtherBone, LimbPlan
 from ..convert.plans import Conversion, limb_plan, plan_limbs
-from ..convert.solve import SolvedLimb, solve_limb
-from ..give.controls.baking import control_reports, lost_twists, solved_controls, steered_keys
+from ..convert.solve import FurtherBone, LimbPlan, SolvedLimb, solve_limb
+from ..give.controls.baking import (
+    Toe,
+    control_reports,
+    controls_beside,
+    key_toes,
+    lost_twists,
+    seen_toes,
+    solved_controls,
+    steered_keys,
+    toes_on_ik,
+)
 from ..give.controls.plans import can_turn, plan_controls
 from ..give.controls.steering import control_changes
-from ..give.controls.toes import Toe, controls_beside, key_toes, seen_toes, toes_on_ik
-from .reports import SwitchReport
-from .sides import SwitchRanges, fk_settings_over, is_moved_by_ik, is_still, ranges_to_switch, switch_changes
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchReport:
+    """One switched limb."""
+
+    armature: str
+    upper: str
+    lower: str
+    to: str
+    """`FK` or `IK`."""
+    visible_bone: str
+    """Deforming bone in place of the lower bone; empty where there is none."""
+    properties: list[str]
+    """Data paths of the switches; empty where the limb was on the wanted side already."""
+    owners: list[str]
+    """Names of the data-blocks that have these properties, usually the armature."""
+    values: list[float]
+    """Values that these properties were set to."""
+    keys: int
+    """Number of keys; 0 where there is no animation, so that the properties were only set."""
+    frame_start: float
+    frame_end: float
+    ranges: list[tuple[float, float]]
+    """`[first, last]` frames of each part that was switched; elsewhere the limb was on the wanted side already."""
+    baked: bool = False
+    """Whether the motion was baked onto the side that the limb now follows."""
+    max_moved: float | None = None
+    """Largest visible movement of a joint, world units; `None` where no motion was baked or measured."""
+    notes: list[Sentence] = field(default_factory=list)
+    action: str = ""
+    """Name of the action, where several were switched."""
+    remarks: list[Sentence] = field(default_factory=list)
+    """Further statements for the status bar."""
+
+    @property
+    def is_as_asked(self) -> bool:
+        """Whether nothing needs the user's attention."""
+        return all(remark.level == INFO for remark in self.remarks)
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether anything was switched."""
+        return bool(self.properties or self.baked)
+
+    @property
+    def says(self) -> Sentence:
+        """What was switched, over which frames, and what needs the user's attention."""
+        return joined([self.switched(), *self.remarks], "; ")
+
+    def line(self) -> str:
+        """What the command line prints of the limb."""
+        name = f"{self.armature}: {self.upper} to {self.lower}"
+        if not self.properties and not self.baked:
+            return f"{name} is on {self.to} already"
+        keyed = f", keyed from {' and from '.join(f'{first:g} to {last:g}' for first, last in self.ranges)}" if self.keys else ""
+        moved = f"; joints visibly move by at most {self.max_moved:.3g}" if self.max_moved is not None else ""
+        kept = "" if self.baked else "; shows the existing FK keys"
+        return f"{name} switched to {self.to}{keyed}{moved}{kept}"
+
+    def switched(self, count: int = 1) -> Sentence:
+        """What was switched, of this limb or of `count` limbs alike."""
+        one_or_many, values = int(count > 1), {"side": self.to, "count": count}
+        if not self.is_changed:
+            return Sentence(ALREADY[one_or_many], values)
+        if not self.keys:
+            return Sentence(SET[one_or_many], values)
+        if len(self.ranges) > 1:
+            return Sentence(IN_PARTS[one_or_many], {**values, "frames": in_words(self.ranges)})
+        first, last = f"{self.frame_start:g}", f"{self.frame_end:g}"
+        return Sentence(KEYED[one_or_many], {**values, "first": first, "last": last})
+
+
+ALREADY = ("The limb is on {side} already", "{count} limbs are on {side} already")
+SET = ("Switched to {side}", "{count} limbs switched to {side}")
+IN_PARTS = ("Switched to {side} at frames {frames}", "{count} limbs switched to {side} at frames {frames}")
+KEYED = (
+    "Switched to {side}, keyed from {first} to {last}",
+    "{count} limbs switched to {side}, keyed from {first} to {last}",
+)
+"""Templates for one limb, and for several."""
+
+MEASURED = {"SEEN_TO_MOVE", "UNMOVED"}
+"""Kinds of remarks that say how far the limb was seen to move; of several limbs, only the largest distance is said."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SwitchedLimbs(Report):
+    """The switched limbs of one or more chains."""
+
+    SAYS_NOTES: ClassVar[bool] = False
+    UNTOLD: ClassVar[frozenset[str]] = frozenset({"evaluation"})
+
+    chains: Sequence[SwitchReport]
+    """One for each limb."""
+
+    @property
+    def is_as_asked(self) -> bool:
+        """Whether nothing was refused or needs the user's attention."""
+        return not self.refused and all(limb.is_as_asked for limb in self.chains)
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether anything was switched."""
+        return any(limb.is_changed for limb in self.chains)
+
+    def lines(self) -> list[str]:
+        """What the command line prints."""
+        return [*(limb.line() for limb in self.chains), *(f"  {said.text()}" for said in self.notes)]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as a dictionary for JSON; values of a single limb are repeated beside `chains`."""
+        chains = [{**asdict(limb, dict_factory=as_json), "sentence": limb.says.text()} for limb in self.chains]
+        return {**(chains[0] if len(chains) == 1 else {}), **Report.to_dict(self), "chains": chains}
+
+    @property
+    def summary(self) -> Sentence:
+        """What became of how many limbs, the largest movement, and what else needs attention."""
+        if len(self.chains) == 1:
+            return self.chains[0].says
+        alike: dict[str, list[SwitchReport]] = {}
+        for limb in sorted(self.chains, key=lambda limb: not limb.is_changed):
+            alike.setdefault(limb.switched().text(), []).append(limb)
+        farthest = max(self.chains, key=lambda limb: limb.max_moved or 0.0, default=None)
+        remarks = [remark for limb in self.chains for remark in limb.remarks if remark.kind not in MEASURED or limb is farthest]
+        ordered = sorted(remarks, key=lambda remark: remark.level == INFO)
+        once = {remark.text(): remark for remark in ordered}
+        return joined([*(limbs[0].switched(len(limbs)) for limbs in alike.values()), *once.values()], "; ")
+
+
+def in_words(parts: Sequence[Sequence[float]]) -> str:
+    """Text of ranges, such as `20-30, 45`."""
+    return ", ".join(f"{first:g}" if first == last else f"{first:g}-{last:g}" for first, last in parts)
+
+
+def is_still(armature: Object) -> bool:
+    """Whether nothing animates the armature."""
+    bag, data = curve_bag(armature), armature.animation_data
+    return not (bag is not None and bag.fcurves) and not (data is not None and data.nla_tracks)
+
+
+def is_moved_by_ik(scene: Scene, settings: BakeSettings, armature: Object, names: ChainNames) -> bool:
+    """Whether the limb is on IK in the range, and its IK's target or pole moves, or its FK bones have no animated rotation."""
+    ik = RigReader(armature, names).steered_by(None)
+    followed = [ik.target, *([ik.pole] if ik.pole else [])] if ik else []
+    is_led = bool(followed) and not Stillness().holds(dependencies(objects_by_name(), followed).nodes)
+    if is_still(armature) and not is_led:  # What the IK follows may be animated although the armature is not.
+        return False
+    if not fk_settings_over(scene, armature, names, frame_range(scene, settings)):
+        return False
+    if is_led:
+        return True
+    bones = (armature.pose.bones[name] for name in (names.upper, names.lower))
+    paths = [bone.path_from_id(channel) for bone in bones for channel in ("rotation_quaternion", "rotation_euler")]
+    return not any(is_animated(armature, path) for path in paths)
+
+
+def fk_settings_over(scene: Scene, armature: Object, names: ChainNames, within: tuple[float, float]) -> list[Setting]:
+    """Settings that put the limb on FK wherever in the range it is not; searched at its ends, middle and switch keys."""
+    found: dict[tuple[str, str], Setting] = {}
+    key_frames = switch_frames(scene, armature, deciding(armature, names), within)
+    with frame_and_edits_kept(scene):
+        for frame in dict.fromkeys((within[0], 0.5 * (within[0] + within[1]), within[1], *key_frames)):
+            scene.frame_set(round(frame))
+            found |= {(setting.owner.name, setting.path): setting for setting in fk_settings(armature, names)}
+    return list(found.values())
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchRanges:
+    """Parts of a range, each as its first and last frame."""
+
+    switched: list[tuple[float, float]]
+    """Parts in which to switch the limb, with its motion; empty if it is on the wanted side throughout."""
+    between: list[tuple[float, float]]
+    """Parts in which it is blended between the sides, in poses that neither side may have."""
+
+    @property
+    def notes(self) -> list[Sentence]:
+        """Notes on frames that stay blended between the sides."""
+        if not self.between:
+            return []
+        return [note("Skipped frames {frames}: the limb is blended between FK and IK there.", frames=in_words(self.between))]
+
+    @property
+    def remarks(self) -> list[Sentence]:
+        """Status bar statements on frames that stay blended between the sides."""
+        return [statement("HALFWAY", {"frames": in_words(self.between)}, self.between)] if self.between else []
+
+
+def ranges_to_switch(
+    scene: Scene, names: ChainNames, wanted: Sequence[Setting], within: tuple[float, float], *, apart: bool
+) -> SwitchRanges:
+    """Find the frames of a range at which the switches do not have their wanted values.
+
+    apart : FK, IK and visible bones are separate, so that the visible limb is a blend of both while a switch is halfway
+
+    Raises `ChainError` where it is halfway at all of these frames.
+    """
+    frames = frame_grid(*within)
+    values = values_over(scene, [(setting.owner, setting.path) for setting in wanted], frames)
+    goals = np.array([[setting.value] for setting in wanted])
+    to_switch = (np.abs(values - goals) > SAME).any(axis=0)
+    halfway = ((np.abs(values) > SAME) & (np.abs(values - 1.0) > SAME)).any(axis=0) & apart
+    found = [[(first, last) for first, last in ranges(frames, mask)] for mask in (to_switch & ~halfway, to_switch & halfway)]
+    if found[1] and not found[0]:
+        raise ChainError(
+            'The limb from "{upper}" to "{lower}" is blended between FK and IK at frames {frames}. Key {path} to 0 or 1 there '
+            "first.",
+            upper=names.upper,
+            lower=names.lower,
+            frames=in_words(found[1]),
+            path=wanted[0].path,
+        )
+    return SwitchRanges(*found)
+
+
+def switch_changes(settings: BakeSettings, wanted: Sequence[Setting], within: tuple[float, float]) -> list[Change]:
+    """Keys of all switches at the ends of a range, and beside it keys that preserve the values there.
+
+    Raises `WriteError` where they cannot be written.
+    """
+    keyed: dict[Object, list[ChannelKeys]] = {}
+    frames = KeyFrames(np.unique(np.array(within)))
+    held = BakeSettings(key_before=True, key_after=True, destination=settings.destination)
+    for setting in wanted:
+        present = float(setting.owner.path_resolve(setting.path))
+        earlier = read_keyed(setting.owner, setting.path, 0, *within)
+        outside = held_outside(earlier, settings=held, within=within, present=(present, present))
+        group = setting.path.split('"')[1] if '"' in setting.path else ""
+        values = np.full(len(frames), setting.value)
+        keys = StraightKeys(setting.path, 0, group, frames, values, "CONSTANT", outside=outside)
+        keyed.setdefault(setting.owner, []).append(keys)
+    for owner, channels in keyed.items():
+        refuse_unwritable(owner, [key.path for key in channels], settings.destination)
+    return [
+        Change(
+            owner=key_of(owner),
+            keys=channels,
+            within=within,
+            task="switch",
+            limb=limb_name(settings.armature, settings.upper),
+            destination=settings.destination,
+            strip=settings.stored or settings.upper or owner.name,
+        )
+        for owner, channels in keyed.items()
+    ]
 
 
 @dataclass(frozen=True, slots=True)

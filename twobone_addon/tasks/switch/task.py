@@ -24,11 +24,17 @@ from ...scene.rig.constraints import is_acting
 from ...scene.sampling.quantities import Samples
 from ...scene.visible.switches import set_value
 from ...settings.tasks import TABLES, SwitchSettings
-from ..convert.reports import SEEN_TO_MOVE
-from ..convert.task import Endings, playing_now
-from .limb_switch import LimbSwitch, SolvedPart, find_switch, solve_parts, switch_report
-from .reports import SwitchedLimbs, SwitchReport
-from .sides import switch_changes
+from ..convert.task import SEEN_TO_MOVE, Endings, playing_now
+from .limb_switch import (
+    LimbSwitch,
+    SolvedPart,
+    SwitchedLimbs,
+    SwitchReport,
+    find_switch,
+    solve_parts,
+    switch_changes,
+    switch_report,
+)
 
 
 @dataclass(frozen=True, slots=True)

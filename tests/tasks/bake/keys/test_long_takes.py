@@ -9,7 +9,7 @@ import pytest
 from tests.tasks.scenes import LEG, Limb, add_empty, bake, build_armature, set_range
 from twobone_addon.pipeline.report import between
 from twobone_addon.pipeline.report.twist import largest_twists
-from twobone_addon.tasks.bake import task as bake_task
+from twobone_addon.tasks import bake as bake_task
 
 MOST = 2400
 """Bytes that Python and NumPy may hold for a frame: with Blender's own keys (600) a hundred thousand stay below 300 MB."""

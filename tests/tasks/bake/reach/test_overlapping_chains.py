@@ -12,7 +12,7 @@ from twobone_addon.errors import ChainError
 from twobone_addon.pipeline.run import run
 from twobone_addon.settings import BakeSettings
 from twobone_addon.settings.tasks import BakeAllSettings
-from twobone_addon.tasks.bake.task import BAKE
+from twobone_addon.tasks.bake import BAKE
 
 
 @pytest.fixture

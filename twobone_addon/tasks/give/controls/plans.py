@@ -27,8 +27,7 @@ from ....scene.rig.rigify_reading import ik_control, rigify_limbs
 from ....scene.sampling.quantities import Quantity, Samples
 from ....scene.versions import is_hidden
 from ....scene.visible.rig_ik import RigIk, RigReader
-from ....scene.visible.switched import opposite, switched_bones
-from ....scene.visible.switches import Setting, fk_settings, ik_settings
+from ....scene.visible.switches import Setting, fk_settings, ik_settings, opposite, switched_bones
 from ....settings import BakeSettings
 
 CARRYING = {"CHILD_OF", "ARMATURE"}

@@ -7,27 +7,27 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...pipeline.chosen_actions import own_span
-from ...pipeline.plan.found_chain import end_bone_of, find_chain
-from ...pipeline.plan.frame_choice import frame_range
-from ...pipeline.report.reports import Report, Results, in_words
-from ...pipeline.story import Story, Task, Write, with_range
-from ...records import replace
-from ...said import Sentence, joined, note
-from ...scene.actions import OwnAction
-from ...scene.blender_types import Object, Scene
-from ...scene.bones import ChainNames, read_rest_bone, rotation_path, scale_path
-from ...scene.keys.clearing import ClearedKeys, clear_keys, unmake
-from ...scene.keys.contact_keys import contact_path
-from ...scene.keys.destinations import is_planted, paths_of_strips, remove_baked_strip, strips_of
-from ...scene.keys.guarding import refuse_uneditable
-from ...scene.keys.ledger import Ledger, count_baked_keys, ledgers_of_objects
-from ...scene.keys.replaced import FOUND, WITH_FEET, limb_name
-from ...scene.lookup import bone_owner, object_named, owner_of
-from ...scene.rig.rest_reading import foot_bone
-from ...scene.writer import assign
-from ...settings import BakeSettings
-from ...settings.tasks import TABLES, ClearSettings
+from ..pipeline.chosen_actions import own_span
+from ..pipeline.plan.found_chain import end_bone_of, find_chain
+from ..pipeline.plan.frame_choice import frame_range
+from ..pipeline.report.reports import Report, Results, in_words
+from ..pipeline.story import Story, Task, Write, with_range
+from ..records import replace
+from ..said import Sentence, joined, note
+from ..scene.actions import OwnAction
+from ..scene.blender_types import Object, Scene
+from ..scene.bones import ChainNames, read_rest_bone, rotation_path, scale_path
+from ..scene.keys.clearing import ClearedKeys, clear_keys, unmake
+from ..scene.keys.contact_keys import contact_path
+from ..scene.keys.destinations import is_planted, paths_of_strips, remove_baked_strip, strips_of
+from ..scene.keys.guarding import refuse_uneditable
+from ..scene.keys.ledger import Ledger, count_baked_keys, ledgers_of_objects
+from ..scene.keys.replaced import FOUND, WITH_FEET, limb_name
+from ..scene.lookup import bone_owner, object_named, owner_of
+from ..scene.rig.rest_reading import foot_bone
+from ..scene.writer import assign
+from ..settings import BakeSettings
+from ..settings.tasks import TABLES, ClearSettings
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,37 +7,37 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ...core.array_types import Array
-from ...core.arrays import magnitude
-from ...core.curves.frames import NEAR_FRAME
-from ...errors import TwoBoneError
-from ...pipeline.beginning import ToWrite
-from ...pipeline.chosen_actions import own_span
-from ...pipeline.gate import ik_of, refuse_posed
-from ...pipeline.keys.keying import KeyedChain, keyed_chain
-from ...pipeline.motion.plan_motion import followed_motion, motion_quantities, without_target
-from ...pipeline.plan.planning import ChainPlan, plan_bake, refuse_overlap
-from ...pipeline.plan.stored import was_flipped
-from ...pipeline.pose.solving import SolvedChain, curves_of_poses, solve_chain_poses, without_turns
-from ...pipeline.proof import prove
-from ...pipeline.report.between import Measured
-from ...pipeline.report.freshness import fingerprints_of
-from ...pipeline.report.reporting import chain_report
-from ...pipeline.report.reports import BakeReport, ChainReport, Refused, Results, bake_report, statement
-from ...pipeline.report.twist import largest_twists
-from ...pipeline.report.units import units_of
-from ...pipeline.stages import all_frames, chain_changes, evaluation_of, with_steps
-from ...pipeline.story import HELD, Sample, StartOver, Story, Task, Write, with_range
-from ...records import replace
-from ...said import note
-from ...scene.actions import OwnAction
-from ...scene.blender_types import Object, Scene
-from ...scene.keys.tables import read_keys
-from ...scene.lookup import object_named, only_reading
-from ...scene.sampling.evaluate import Verified
-from ...scene.versions import curve_bag
-from ...settings import BakeSettings
-from ...settings.tasks import TABLES, BakeAllSettings
+from ..core.array_types import Array
+from ..core.arrays import magnitude
+from ..core.curves.frames import NEAR_FRAME
+from ..errors import TwoBoneError
+from ..pipeline.beginning import ToWrite
+from ..pipeline.chosen_actions import own_span
+from ..pipeline.gate import ik_of, refuse_posed
+from ..pipeline.keys.keying import KeyedChain, keyed_chain
+from ..pipeline.motion.plan_motion import followed_motion, motion_quantities, without_target
+from ..pipeline.plan.planning import ChainPlan, plan_bake, refuse_overlap
+from ..pipeline.plan.stored import was_flipped
+from ..pipeline.pose.solving import SolvedChain, curves_of_poses, solve_chain_poses, without_turns
+from ..pipeline.proof import prove
+from ..pipeline.report.between import Measured
+from ..pipeline.report.freshness import fingerprints_of
+from ..pipeline.report.reporting import chain_report
+from ..pipeline.report.reports import BakeReport, ChainReport, Refused, Results, bake_report, statement
+from ..pipeline.report.twist import largest_twists
+from ..pipeline.report.units import units_of
+from ..pipeline.stages import all_frames, chain_changes, evaluation_of, with_steps
+from ..pipeline.story import HELD, Sample, StartOver, Story, Task, Write, with_range
+from ..records import replace
+from ..said import note
+from ..scene.actions import OwnAction
+from ..scene.blender_types import Object, Scene
+from ..scene.keys.tables import read_keys
+from ..scene.lookup import object_named, only_reading
+from ..scene.sampling.evaluate import Verified
+from ..scene.versions import curve_bag
+from ..settings import BakeSettings
+from ..settings.tasks import TABLES, BakeAllSettings
 
 
 @dataclass(frozen=True, slots=True)

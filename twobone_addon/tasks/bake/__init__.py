@@ -1,1 +1,0 @@
-"""Bake: key bone rotations from a target's motion."""

@@ -1,1 +1,0 @@
-"""Clear: remove baked keys."""
