@@ -225,7 +225,10 @@ def prove(scene: Scene, solved: Sequence[SolvedChain], verified: Verified) -> St
         samples = yield look
         tracks = [track(chain, samples.on(proof_frames(chain))) for chain in checked]
         tracks_between = yield from _sample_between(scene, checked, tracks, look)
-        measured = [measure(chain, samples, *each) for chain, *each in zip(checked, tracks, tracks_between, strict=True)]
+        measured = [
+            measure(chain, samples, reported, inside)
+            for chain, reported, inside in zip(checked, tracks, tracks_between, strict=True)
+        ]
         visibilities = yield from _measure_visibility(checked, [each.limb_length for each in measured], look)
     complete = iter([replace(each, visibility=visible) for each, visible in zip(measured, visibilities, strict=True)])
     return [next(complete) if chain.plan.settings.verify else None for chain in solved]
