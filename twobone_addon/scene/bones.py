@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -75,6 +76,21 @@ def read_rest_bone(pose_bone: PoseBone) -> RestBone:
         local_location=bone.use_local_location,
         connected=bone.use_connect,
     )
+
+
+def rest_numbers(pose_bone: PoseBone) -> tuple[Any, ...]:
+    """All that `read_rest_bone` reads, as plain values."""
+    bone = pose_bone.bone
+    return (
+        *(bone.name, bone.length, pose_bone.rotation_mode, bone.inherit_scale),
+        *(bone.use_inherit_rotation, bone.use_local_location, bone.use_connect),
+        *(matrix_numbers(each.matrix_local) for each in (bone, bone.parent) if each),
+    )
+
+
+def matrix_numbers(matrix: Any) -> tuple[float, ...]:
+    """The numbers of a matrix, row by row; comparing matrices themselves would overlook their last bits."""
+    return tuple(number for row in matrix for number in row)
 
 
 @dataclass(frozen=True, slots=True)

@@ -183,7 +183,8 @@ class Settings:
         """Raise `SettingError` for an invalid setting, and for a custom range that ends before it starts."""
         for option in options_of(type(self)):
             value = getattr(self, option.name)
-            if value is not option.default:  # Settings are made by the thousand, and most of them are left at their defaults.
+            # Settings are made by the thousand, and most of them are left at their defaults.
+            if type(value) is not type(option.default) or value != option.default:
                 check(option, value)
         start, end = getattr(self, "frame_start", 0.0), getattr(self, "frame_end", 0.0)
         if getattr(self, "frame_range", "") == "CUSTOM" and end < start:

@@ -67,7 +67,7 @@ def test_links_point_where_they_are_told_and_flattened_ones_lie_in_the_plane(rng
     motion = motion_under(affine(rng, COUNT, kind=kind))
     reference = rest_reference(chain, motion)
     directions = rng.uniform(-np.pi, np.pi, (COUNT, 2))
-    turned = turn_bones(chain, motion, reference, towards(reference, frames, laying, directions))
+    turned = turn_bones(chain, motion, reference, towards(reference, frames, laying)(directions))
     links = link_vectors(frames, turned.joints)
     wanted = np.stack([np.cos(directions), np.sin(directions)], axis=-1)
     across = links[..., 0] * wanted[..., 1] - links[..., 1] * wanted[..., 0]
@@ -121,7 +121,7 @@ def test_out_of_reach_no_pose_of_that_side_is_nearer_to_the_target(rng, kind, la
     angles = np.stack(np.meshgrid(steps, steps, indexing="ij"), axis=-1).reshape(-1, 1, 2)
     nearest = np.full(COUNT, np.inf)
     for part in np.array_split(angles, 60):
-        turn = towards(reference, frames, laying, part) if laying.flatten else by_angles(frames, part)
+        turn = towards(reference, frames, laying)(part) if laying.flatten else by_angles(frames, part)
         links = link_vectors(frames, turn_bones(chain, motion, reference, turn).joints)
         across = links[..., 0, 0] * links[..., 1, 1] - links[..., 0, 1] * links[..., 1, 0]
         nearest = np.minimum(nearest, np.where(across >= 0, missed(links), np.inf).min(axis=0))

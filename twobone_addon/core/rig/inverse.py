@@ -526,6 +526,7 @@ def _follow(several: FollowingChain) -> tuple[ChainPose, Mask, Mask]:
     every_one, begun = np.ones(len(targets), dtype=bool), parent_transform(chain.bones[0], motion.parent_pose)
     hinges, hinged = still_hinges(chain, motion, reference, task.frames) if fixed else (None, every_one)
     lengths = span(links) if hinges is None else hinges.lengths[..., None, :]
+    turns = towards(reference, task.frames, task.laying)
 
     def pose_with(lengths: Array, lead: Array) -> tuple[ChainPose, Array, Array, Mask]:
         """The pose for links of these lengths `(..., F, n)`, its links, their intended directions, and where the tip is off.
@@ -539,8 +540,7 @@ def _follow(several: FollowingChain) -> tuple[ChainPose, Mask, Mask]:
             turned, posed = hinges.turned_towards(directions)
         else:
             scaled = motion if task.options.mode != ReachMode.STRETCH else stretched(chain, motion, solution.ratio)
-            turn = towards(reference, task.frames, task.laying, directions + lead)
-            turned = turn_bones(chain, scaled, reference, turn, begun)
+            turned = turn_bones(chain, scaled, reference, turns(directions + lead), begun)
             posed = link_vectors(task.frames, turned.joints)
         unsettled = span(posed.sum(axis=-2) - solution.goals) > settled * lengths.sum(axis=-1) * solution.ratio
         return ChainPose(turned, scaled, solution.ratio, solution.reach, solution.goals), posed, directions, unsettled
@@ -590,11 +590,10 @@ def _solve_frames(
     chain, task = following.chain, at_frames(following.task, where)
     motion, start = at_frames(pose.motion, where), at_frames(following.reference, where)
     frames, laying = task.frames, task.laying
+    directed = towards(start, frames, laying) if laying.flatten or laying.own is not None else None
 
     def turned_by(angles: Array) -> TurnedChain:
-        directed = laying.flatten or laying.own is not None
-        turn = towards(start, frames, laying, angles) if directed else by_angles(frames, angles)
-        return turn_bones(chain, motion, start, turn)
+        return turn_bones(chain, motion, start, directed(angles) if directed else by_angles(frames, angles))
 
     def links_at(angles: Array) -> Array:
         return link_vectors(frames, turned_by(angles).joints)

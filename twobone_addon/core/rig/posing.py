@@ -58,29 +58,43 @@ def turned_along(inherited: Array, frames: Array, link: Array, direction: Array)
     return about_axis(axis, np.arctan2(-cosine_part, sine_part) - np.arcsin(np.clip(sine, -1.0, 1.0)))
 
 
-def laid_along(inherited: Array, frames: Array, link: Array, normal: Array, direction: Array) -> Array:
-    """Rotation `(..., F, 3, 3)` that brings the whole link into `direction` and its own normal onto the plane's normal.
+@dataclass(frozen=True, slots=True)
+class LaidLink:
+    """A link that is brought into the plane with its own normal, before it is turned."""
 
-    normal : (..., F, 3), perpendicular to `link`, in the space before the inherited transform; see `resting_normal` and
-        `laid_normal`
+    back: Array
+    """`(..., F, 3, 3)` inverse of its direction, its normal, and the perpendicular of both."""
+    empty: Array
+    """Mask `(..., F, 1, 1)` of links of length 0."""
+
+    @classmethod
+    def of(cls, link: Array, normal: Array) -> LaidLink:
+        """Of a link `(..., F, 3)` and a normal `(..., F, 3)` perpendicular to it, both before the inherited transform.
+
+        See `resting_normal` and `laid_normal`.
+        """
+        back = np.swapaxes(_triad(unit(link), normal), -1, -2)
+        return cls(back, ~np.any(link != 0.0, axis=-1)[..., None, None])
+
+
+def laid_along(inherited: Array, frames: Array, link: LaidLink, direction: Array) -> Array:
+    """Rotation `(..., F, 3, 3)` that brings the whole link into `direction` and its own normal onto the plane's normal.
 
     A link of length 0 is not turned.
     """
     wanted = from_plane(frames, np.stack([np.cos(direction), np.sin(direction)], axis=-1))
     to = _triad(unit(solve_linear(inherited, wanted)), hinge_axis(inherited, frames[..., 2]))
-    rotation = to @ np.swapaxes(_triad(unit(link), normal), -1, -2)
-    empty = ~np.any(link != 0.0, axis=-1)
-    return np.where(empty[..., None, None], np.eye(3), rotation)
+    return np.where(link.empty, np.eye(3), to @ link.back)
 
 
-def carried_along(inherited: Array, frames: Array, link: Array, normal: Array, direction: Array) -> Array:
+def carried_along(inherited: Array, frames: Array, link: Array, flat: LaidLink, direction: Array) -> Array:
     """Rotation `(..., F, 3, 3)` that brings a link's own plane onto the plane and its part in that plane into `direction`.
 
-    normal : (..., F, 3), unit normal of the link's own plane, in the space before the inherited transform
+    flat : the link's part in its own plane, and the unit normal of that
 
     The link keeps its component perpendicular to its own plane. A link perpendicular to it is not turned.
     """
-    laid = laid_along(inherited, frames, across(link, normal), normal, direction)
+    laid = laid_along(inherited, frames, flat, direction)
     return turned_along(inherited, frames, carried(laid, link), direction) @ laid
 
 
@@ -250,19 +264,22 @@ def turn_bones(
     return TurnedChain(chain, motion, tuple(map(Matrices, rotations)), tuple(poses))
 
 
-def towards(reference: Reference, frames: Array, laying: Laying, directions: Array) -> Turn:
-    """Turns that bring each link into its direction `(..., F, n)`, radians from u in the plane of `frames`."""
-    links, normals = reference.links, _link_normals(reference, frames, laying)
+def towards(reference: Reference, frames: Array, laying: Laying) -> Callable[[Array], Turn]:
+    """What gives the turns that bring each link into its direction `(..., F, n)`, radians from u in the plane of `frames`."""
+    links, laid = reference.links, _laid_links(reference, frames, laying)
 
-    def turn(number: int, inherited: Array) -> Array:
-        direction = directions[..., number]
-        if laying.own is not None:
-            return carried_along(inherited, frames, links[number], normals[number], direction)
-        if laying.flatten:
-            return laid_along(inherited, frames, links[number], normals[number], direction)
-        return turned_along(inherited, frames, links[number], direction)
+    def turns(directions: Array) -> Turn:
+        def turn(number: int, inherited: Array) -> Array:
+            direction = directions[..., number]
+            if laying.own is not None:
+                return carried_along(inherited, frames, links[number], laid[number], direction)
+            if laying.flatten:
+                return laid_along(inherited, frames, laid[number], direction)
+            return turned_along(inherited, frames, links[number], direction)
 
-    return turn
+        return turn
+
+    return turns
 
 
 def by_angles(frames: Array, angles: Array) -> Turn:
@@ -270,17 +287,18 @@ def by_angles(frames: Array, angles: Array) -> Turn:
     return lambda number, inherited: about_axis(hinge_axis(inherited, frames[..., 2]), angles[..., number])
 
 
-def _link_normals(reference: Reference, frames: Array, laying: Laying) -> list[Array]:
-    """Own normal `(..., F, 3)` of each link, in the space before the inherited transform; empty where bones turn in-plane."""
+def _laid_links(reference: Reference, frames: Array, laying: Laying) -> list[LaidLink]:
+    """Each link with its own normal, or its part in its own plane with the normal of that; empty where bones turn in-plane."""
+    pairs = list(zip(reference.inherited, reference.links, strict=True))
     own_frames = laying.own
     if own_frames is not None:
-        return [hinge_axis(inherited, own_frames[..., 2]) for inherited in reference.inherited]
+        normals = [hinge_axis(inherited, own_frames[..., 2]) for inherited, _ in pairs]
+        return [LaidLink.of(across(link, normal), normal) for (_, link), normal in zip(pairs, normals, strict=True)]
     if not laying.flatten:
         return []
-    pairs = zip(reference.inherited, reference.links, strict=True)
     if laying.normal is None:
-        return [laid_normal(inherited, frames, link) for inherited, link in pairs]
-    return [resting_normal(inherited, laying.normal, link) for inherited, link in pairs]
+        return [LaidLink.of(link, laid_normal(inherited, frames, link)) for inherited, link in pairs]
+    return [LaidLink.of(link, resting_normal(inherited, laying.normal, link)) for inherited, link in pairs]
 
 
 def link_vectors(frames: Array, joints: Array) -> Array:

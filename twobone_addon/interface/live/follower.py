@@ -28,6 +28,10 @@ class LiveChain:
     """Channels of the pose without Live."""
     left: Channels = field(default_factory=dict)
     """Channels after the chain was last posed by Live."""
+    checked: "tuple[PresentPlan | None, object]" = (None, None)
+    """The plan when it was last found to be current, and what that depended on, see `present.read_fixed`."""
+    posed: object = None
+    """What the pose depends on, see `present.read_moving`, when it was last found to be right; `None` since it was posed anew."""
     limb: "PresentLimb | None" = None
     """The limb, with all that its pose was made from, when Live last posed the chain; `None` before."""
     unkeyed: "list[ChannelValue]" = field(default_factory=list)

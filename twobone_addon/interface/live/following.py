@@ -234,7 +234,7 @@ def _follow(keys: Iterable[Key], scene: bpy.types.Scene, depsgraph: Any) -> "dic
 
 def _changed_inputs(key: Key, scene: bpy.types.Scene, depsgraph: Any) -> "PresentInputs | None":
     """All that a live chain's pose depends on; `None` where it is posed from that already. Raises a `TwoBoneError`."""
-    from ...pipeline.pose.present import is_current, needs_look, present_inputs, present_plan
+    from ...pipeline.pose.present import present_inputs, read_moving
 
     chain = stored_chain(key)
     if chain is None:
@@ -244,17 +244,37 @@ def _changed_inputs(key: Key, scene: bpy.types.Scene, depsgraph: Any) -> "Presen
     if armature.mode == "EDIT" or key[0] not in scene.objects:
         return None
     follower = following[key]
-    settings = stored_settings(armature, chain, {})
+    if not _is_up_to_date(follower, scene, chain):
+        return None
+    known = follower.limb and follower.limb.inputs
+    moving = read_moving(follower.present, armature, scene, depsgraph)
+    if known and known.present is follower.present and follower.posed == moving:
+        return None
+    base = _base(follower, armature)
+    inputs = present_inputs(follower.present, scene, depsgraph, base)
+    # Otherwise something else has moved.
+    if inputs.are_same(known) and follower.left == read_channels(armature, base):
+        follower.posed = moving
+        return None
+    return inputs
+
+
+def _is_up_to_date(follower: LiveChain, scene: bpy.types.Scene, chain: StoredChain) -> bool:
+    """Whether the plan is current, or could be made so; another frame that it needs is looked at later."""
+    from ...pipeline.pose.present import is_current, needs_look, present_plan, read_fixed
+
+    fixed = read_fixed(follower.present, chain.id_data, chain)
+    plan, checked = follower.checked
+    if plan is follower.present and fixed is not None and fixed == checked:
+        return True
+    settings = stored_settings(chain.id_data, chain, {})
     if not is_current(follower.present, settings):
         if needs_look(follower.present, settings):
             later(look_again)
-            return None
+            return False
         follower.present = present_plan(scene, settings, follower.present)
-    base = _base(follower, armature)
-    inputs = present_inputs(follower.present, scene, depsgraph, base)
-    known = follower.limb and follower.limb.inputs
-    # Otherwise something else has moved.
-    return None if inputs.are_same(known) and follower.left == read_channels(armature, base) else inputs
+    follower.checked = follower.present, fixed
+    return True
 
 
 def _pose_together(changed: "dict[Key, PresentInputs]") -> "dict[Key, list[ChannelValue]]":
@@ -267,7 +287,7 @@ def _pose_together(changed: "dict[Key, PresentInputs]") -> "dict[Key, list[Chann
     found = {}
     for key, follower, limb, values in zip(changed, followers, limbs, posed, strict=True):
         armature = bpy.data.objects[key[0]]
-        follower.limb, follower.is_straight = limb, needs_frames_around(limb)
+        follower.limb, follower.posed, follower.is_straight = limb, None, needs_frames_around(limb)
         if follower.is_straight:
             later(look_again)
         found[key] = values if set_values(armature, values) else []

@@ -24,6 +24,7 @@ import numpy as np
 from ...core.array_types import Array
 from ...core.arrays import still_row
 from ..blender_types import Object, Scene
+from ..bones import matrix_numbers
 from ..graph.animation_reading import read_animation
 from ..graph.rig_graph import RigGraph
 from ..lookup import objects_by_name, rotation_values
@@ -270,6 +271,24 @@ def present_samples(depsgraph: Any, quantities: Iterable[Quantity], frames: Arra
     return Samples(values, frames, "PRESENT")
 
 
+def present_numbers(depsgraph: Any, quantities: Iterable[Quantity]) -> tuple[tuple[float, ...], ...]:
+    """The numbers that `present_samples` are made from."""
+    things: dict[str, Object] = {}
+    found = []
+    for quantity in quantities:
+        if quantity.object not in things:
+            things[quantity.object] = bpy.data.objects[quantity.object].evaluated_get(depsgraph)
+        thing = things[quantity.object]
+        if quantity.kind == "VALUE":
+            found.append((_number(thing, quantity.path),))
+        elif quantity.kind == "CHANNELS":
+            found.append(_channel_numbers(thing.pose.bones[quantity.bone]))
+        else:
+            world = matrix_numbers(thing.matrix_world) if quantity.kind == "WORLD" else ()
+            found.append((*world, *(matrix_numbers(thing.pose.bones[quantity.bone].matrix) if quantity.bone else ())))
+    return tuple(found)
+
+
 def _read(depsgraph: Any, quantity: Quantity) -> Array:
     thing = bpy.data.objects[quantity.object].evaluated_get(depsgraph)
     if quantity.kind == "WORLD":
@@ -279,8 +298,11 @@ def _read(depsgraph: Any, quantity: Quantity) -> Array:
         return np.array(thing.pose.bones[quantity.bone].matrix)
     if quantity.kind == "VALUE":
         return np.array(_number(thing, quantity.path))
-    bone = thing.pose.bones[quantity.bone]
-    return np.array([*bone.location, *rotation_values(bone), *bone.scale])
+    return np.array(_channel_numbers(thing.pose.bones[quantity.bone]))
+
+
+def _channel_numbers(bone: Any) -> tuple[float, ...]:
+    return *bone.location, *rotation_values(bone), *bone.scale
 
 
 def _number(evaluated: Any, path: str) -> float:

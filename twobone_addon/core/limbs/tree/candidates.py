@@ -147,13 +147,14 @@ def matches_below(tree: JointTree, matching: Matching, joints: Sequence[int], mi
     if mirror is not None and len(worth):
         worth = worth - mirror.distances(matching.opposites(pairs)) / tree.size
     found: list[Match] = []
-    taken: set[int] = set()
-    for number in np.argsort(-worth, kind="stable").tolist():
-        first, second = int(pairs.first[number]), int(pairs.second[number])
-        if not {first, second} & taken:
-            taken |= {first, second}
+    # Of thousands of bones alike in a row there are millions of pairs, nearly all of bones that are taken.
+    is_taken = bytearray(max(joints, default=-1) + 1)
+    best = np.argsort(-worth, kind="stable")
+    for first, second in zip(pairs.first[best].tolist(), pairs.second[best].tolist(), strict=True):
+        if not (is_taken[first] or is_taken[second]):
+            is_taken[first] = is_taken[second] = True
             found.append(matching.compared(first, second))
-            if len(taken) >= len(joints) - 1:
+            if 2 * len(found) >= len(joints) - 1:
                 break
     return found
 
