@@ -1,10 +1,11 @@
-"""One place that knows Blender's version, nothing swallowed."""
+"""One place that knows Blender's version, nothing swallowed; lists of lines name lines that are there."""
 
 import ast
+import json
 
 import pytest
 
-from tests.house.source import addon_files, name_of, tree_of
+from tests.house.source import PACKAGE, ROOT, addon_files, name_of, tree_of
 
 VERSION_ROOM = "twobone_addon/scene/versions.py"
 
@@ -36,3 +37,8 @@ def catches_everything(handler):
     if handler.type is None:
         return True
     return bool({"Exception", "BaseException"} & {node.id for node in ast.walk(handler.type) if isinstance(node, ast.Name)})
+
+
+def test_a_mutant_that_changes_nothing_is_of_a_line_that_is_there():
+    for mutant in json.loads((ROOT / "tools" / "mutants.json").read_text(encoding="utf-8")):
+        assert mutant["before"] in (ROOT / PACKAGE / mutant["path"]).read_text(encoding="utf-8"), mutant
