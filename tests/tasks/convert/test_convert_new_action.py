@@ -3,6 +3,7 @@
 import bpy
 import pytest
 
+from tests.tasks.checks.file_dump import differences, dump_file
 from tests.tasks.checks.targets import curves_of
 
 
@@ -24,3 +25,15 @@ def test_clear_gives_the_old_action_back(ik_leg, switch_off, times):
     assert animation(ik_leg) != before
     bpy.ops.twobone.clear_baked(armature="Rig", upper="upper", lower="lower", all_frames=True)
     assert animation(ik_leg) == before
+
+
+@pytest.mark.parametrize("times", [1, 2, 3])
+def test_so_it_does_where_the_old_action_is_not_played(ik_leg, times):
+    ik_leg.pose.bones["upper"].keyframe_insert("location", frame=1)
+    ik_leg.animation_data.action = None
+    before = dump_file()
+    for _ in range(times):
+        bpy.ops.twobone.convert_ik(armature="Rig", switch_off="INFLUENCE", destination="NEW_ACTION")
+    bpy.ops.twobone.clear_baked(armature="Rig", upper="upper", lower="lower", all_frames=True)
+    left = [path for path in differences(before, dump_file()) if "last_slot" not in path and ".users" not in path]
+    assert not left

@@ -149,8 +149,10 @@ def unmake(owner: Object, ledger: Ledger) -> None:
     if ledger.made == "slot":
         at_end(partial(action.slots.remove, data.action_slot))
         return
+    copies = _copies_of_runs(ledger, set())
+    release(action, {path for copy in copies for own in all_bags(copy) for path, _ in Ledger.of(own).channels}, list(copies))
     play(data, None, "")
-    _remove_copies(owner, _copies_of_runs(ledger, set()))
+    _remove_copies(owner, copies)
     drop_action(action)
     if ledger.made == "data":
         drop_animation(owner)
