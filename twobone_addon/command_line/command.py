@@ -21,9 +21,10 @@ from .batch.shots import ANY
 from .batch.workers import serve
 from .flags import ChainGroup, add_chain_flags, add_option_flags
 from .job import ALIASES, OF_COMMAND, READS_ONLY
-from .outcomes import ExitCode, StoppedError, UsageError, with_provenance
+from .outcomes import ExitCode, StoppedError, UsageError
 from .output import Voice, clean_standard_output, complain, hand_over, open_closed_streams
 from .outputs import STANDARD_OUTPUT, file_name, file_path, refuse_wrong_outputs
+from .provenance import with_provenance
 from .schemas import NAMES, schema_command
 from .shot_commands import COMMANDS as TASKS
 from .shot_commands import task_command

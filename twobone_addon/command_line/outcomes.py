@@ -1,19 +1,15 @@
-"""How the command ends: exit codes, outcomes with the provenance of their results, and errors in the request or its files."""
+"""How the command ends: exit codes, outcomes, and errors in the request or its files."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from enum import IntEnum
 from pathlib import Path
 from typing import Any
 
 from ..errors import TwoBoneError
-from ..files import content_of, followed
-from ..pipeline.completeness import version_text
-from ..pipeline.report.reports import FORMAT
-from ..settings import ORIGINS, BakeSettings
-from ..version import addon_version
+from ..settings import BakeSettings
 
 
 class ExitCode(IntEnum):
@@ -55,28 +51,3 @@ class UsageError(TwoBoneError):
 
 class StoppedError(TwoBoneError):
     """Stopped by the user or the system (Ctrl-C, SIGTERM)."""
-
-
-def with_provenance(outcome: Outcome, warnings: list[str]) -> dict[str, Any]:
-    """Return the outcome's document with the `version` of the format and the `provenance`."""
-    provenance = {
-        "addon": addon_version(),
-        "blender": version_text(),
-        "source": outcome.source,
-        "output": _file(outcome.saved),
-        "settings": [
-            {entry.name: getattr(chain, entry.name) for entry in fields(chain) if entry.name not in ORIGINS}
-            for chain in outcome.settings
-        ],
-        "warnings": warnings,
-    }
-    return {"version": FORMAT, **outcome.document, "provenance": provenance}
-
-
-def source_file(path: Path | None) -> dict[str, str] | None:
-    """Return path and SHA-256 of the shot as it is on disk now; `None` for one that was never saved."""
-    return _file(followed(path) if path else None)
-
-
-def _file(path: Path | None) -> dict[str, str] | None:
-    return None if path is None else {"path": str(path), "sha256": content_of(path)}

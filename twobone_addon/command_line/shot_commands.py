@@ -45,9 +45,10 @@ from ..tasks.switch.first import run_after_switch
 from .batch.shots import ShotRecord, write_record
 from .flags import ChainGroup, flag
 from .job import OF_COMMAND, ONCE, USES, Job, load_job
-from .outcomes import ExitCode, Outcome, UsageError, source_file
+from .outcomes import ExitCode, Outcome, UsageError
 from .output import Voice, complain
 from .outputs import is_same, refuse_shared_outputs, refuse_used_outputs
+from .provenance import source_file
 from .shot_files import open_shot, save_shot, source_of, window_in_context
 
 BONES = ("upper", "lower", "tip", "tip_end")
