@@ -1,13 +1,18 @@
 """The pages are true: what is made from code is up to date, and every link leads somewhere."""
 
 import ast
+import math
 import re
 
 import pytest
 
 from tests.house.source import ROOT, name_of
 from twobone_addon.core import solver
+from twobone_addon.core.contacts import finding, ground, skating
+from twobone_addon.core.planting import heels
 from twobone_addon.settings import OPTIONS
+from twobone_addon.tasks.convert import solve
+from twobone_addon.tasks.plant.pose import standing
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "examples").rglob("*.md"))]
 MOST_BYTES_OF_PICTURES = 3_000_000
@@ -62,6 +67,38 @@ def test_every_script_on_a_page_names_settings_and_solver_as_they_are(page):
                 assert {word.arg for word in node.keywords} <= settings
             if isinstance(node, ast.ImportFrom) and node.module == "twobone_addon.core.solver":
                 assert {name.name for name in node.names} <= set(solver.__all__)
+
+
+def percent(part):
+    return f"{100.0 * part:g} %"
+
+
+FIGURES = {
+    "contacts": (
+        f"speed: {percent(finding.SLOW_PART)} of the fastest difference between feet within {finding.NEAR:g} seconds",
+        f"height: {percent(finding.LOW)} of the leg",
+        f"heel lift: {percent(finding.LIFT)}",
+        f"shortest contact: {finding.LEAST_IN_SECONDS:g} seconds",
+    ),
+    "plant_the_feet": (
+        f"fades in {standing.EASE:g} s, a large one in up to {standing.LONGEST_EASE:g} s",
+        f"slides more than {900.0 * standing.UNSEEN_SLIDE:g} mm of a 90 cm leg",
+        f"lift by up to {math.degrees(heels.MOST):g} degrees",
+        f"steps within {percent(ground.UNEVEN)} of the leg, or flat ground at most {percent(ground.FAR_OFF)} away",
+    ),
+    "converting": (
+        f"by at most {percent(solve.IK_RESIDUAL)} of the limb length, by {percent(solve.STRETCH_SHOWS)} where IK stretches",
+    ),
+    "audit": (
+        f"({percent(skating.LOW)} of L over its lowest {percent(skating.LOWEST)}) at which it moves faster than {skating.FAST} L",
+    ),
+}
+
+
+@pytest.mark.parametrize("page", FIGURES)
+def test_figures_on_a_page_are_those_of_the_code(page):
+    text = " ".join((ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8").split())
+    assert not [figure for figure in FIGURES[page] if figure not in text]
 
 
 def test_the_pictures_are_few_enough_to_be_kept_with_the_code():
