@@ -316,7 +316,6 @@ def fit_root(
     evaluation: Literal["AUTO", "PROBES", "SCENE"] = "AUTO",
     actions: str = "ACTIVE",
     axis: Literal["X", "Y", "Z", "FREE"] = "Z",
-    switch_first: bool = False,
 ) -> RootFitReport | ClipsReport:
     """Move the root, such as the hips, as little as needed so that all enabled chains reach their targets."""
 
