@@ -92,7 +92,7 @@ def run_steps(
     """Run a task in small steps and return its report; raises a `TwoBoneError` before anything is changed.
 
     active : the armature for settings that name none
-    actions : `ACTIVE`, `ALL`, or names, see `actions.choosing`; if some of several fail, the others are done and the report
+    actions : `ACTIVE`, `ALL`, or names, see `chosen_actions`; if some of several fail, the others are done and the report
         names the failed ones
     dry_run : stop before writing, and report what would have been written
     outer : what all changes belong to, where the run is a part of something that is done whole or not at all

@@ -54,7 +54,7 @@ class Conversion:
     bones: frozenset[str] = frozenset()
     """Bones that select limbs; all limbs if none of these belongs to one."""
     actions: str = ACTIVE
-    """`ACTIVE`, `ALL`, or names of actions, see `actions.choosing`."""
+    """`ACTIVE`, `ALL`, or names of actions, see `chosen_actions`."""
     goes_on: tuple[bool, bool] = (True, True)
     """Whether there is animation before and after the range that must be preserved."""
 
