@@ -45,6 +45,11 @@ class Poser:
     part: float = 0.0
     """Part of the motion of keys that is seen all the same, 0..1, where an influence is between off and on."""
 
+    @property
+    def can_be_switched(self) -> bool:
+        """Whether Switch to FK helps."""
+        return self.is_ik or bool(self.shown)
+
 
 FK_FIRST = Sentence("Use Switch All Limbs to FK first.")
 CONVERT_FIRST = Sentence("Use Switch All Limbs to FK, or Convert IK to FK Keys, first.")
@@ -126,7 +131,7 @@ UNSEEN = 0.01
 def _refusal(poser: Poser, so: str) -> DependencyError:
     is_partly = poser.part > UNSEEN
     values = {"bone": poser.bone, "constraint": poser.constraint, "shown": poser.shown, "part": poser.part, "so": Sentence(so)}
-    if not (poser.shown or poser.is_ik):
+    if not poser.can_be_switched:
         return DependencyError(
             'Constraint "{constraint}" poses bone "{bone}", {so}. Mute it, or bake it with Blender\'s Bake Action and Visual '
             "Keying, first.",

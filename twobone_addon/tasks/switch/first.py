@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
-from ...errors import DependencyError
 from ...pipeline.chosen_actions import ACTIVE
-from ...pipeline.gate import ON_IK, refuse_unseen, who_poses
+from ...pipeline.gate import who_poses
 from ...pipeline.plan.completing import completed
 from ...pipeline.plan.found_chain import chain_names
 from ...pipeline.plan.frame_choice import frame_range
@@ -66,10 +65,5 @@ def _limbs(scene: Scene, settings: Any, active: Object | None) -> Iterator[BakeS
 
 def _is_on_ik(scene: Scene, limb: BakeSettings, active: Object | None) -> bool:
     armature = find_armature(limb.armature, active)
-    names = chain_names(armature, limb)
-    try:
-        refuse_unseen(armature, [names])
-    except DependencyError as error:
-        return error.sentence.kind == ON_IK
-    poser = who_poses(scene, armature, names, frame_range(scene, limb))
-    return poser is not None and (poser.is_ik or bool(poser.shown))
+    poser = who_poses(scene, armature, chain_names(armature, limb), frame_range(scene, limb))
+    return poser is not None and poser.can_be_switched
