@@ -137,11 +137,9 @@ def unmake(owner: Object, ledger: Ledger) -> None:
         if original is None or not _same_curves(all_bags(original), all_bags(action)):
             return
         copies = _copies_of_runs(ledger, {_contents(fcurve) for own in all_bags(original) for fcurve in own.fcurves})
-        held = {path for own in all_bags(original) for (path, _), kept in Ledger.of(own).channels.items() if kept.task == HELD}
-        release(action, held, list(copies))
         play(data, original, identifier)
         assign(original, "use_fake_user", value=had_fake_user)
-        _remove_copies(owner, copies)
+        _remove_copies(owner, action, copies)
         drop_action(action)
         return
     if not ledger.made or curves_of(bag):
@@ -149,10 +147,8 @@ def unmake(owner: Object, ledger: Ledger) -> None:
     if ledger.made == "slot":
         at_end(partial(action.slots.remove, data.action_slot))
         return
-    copies = _copies_of_runs(ledger, set())
-    release(action, {path for copy in copies for own in all_bags(copy) for path, _ in Ledger.of(own).channels}, list(copies))
     play(data, None, "")
-    _remove_copies(owner, copies)
+    _remove_copies(owner, action, _copies_of_runs(ledger, set()))
     drop_action(action)
     if ledger.made == "data":
         drop_animation(owner)
@@ -178,8 +174,10 @@ def _copies_of_runs(ledger: Ledger, own: set[tuple[object, ...]]) -> dict[Action
     return found
 
 
-def _remove_copies(owner: Object, copies: Mapping[Action, bool]) -> None:
-    """Remove the actions; what was set along with their keys alone gets its value from before."""
+def _remove_copies(owner: Object, cleared: Action, copies: Mapping[Action, bool]) -> None:
+    """Remove the copies of the cleared action; what only they needed held, or had set, is as before."""
+    recorded = {path for copy in copies for own in all_bags(copy) for path, _ in Ledger.of(own).channels}
+    release(cleared, recorded, list(copies))
     for action, had_fake_user in copies.items():
         assign(action, "use_fake_user", value=had_fake_user)
         drop_action(action)
