@@ -4,6 +4,7 @@ import ast
 import math
 import re
 
+import hypothesis
 import pytest
 
 from tests.house.source import ROOT, name_of
@@ -17,6 +18,7 @@ from twobone_addon.tasks.plant.pose import standing
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "examples").rglob("*.md"))]
 MOST_BYTES_OF_PICTURES = 3_000_000
 MANY_FILES = 10
+MANY_VARIABLES = 5
 
 each_page = pytest.mark.parametrize("page", PAGES, ids=name_of)
 
@@ -55,6 +57,26 @@ def test_every_file_that_contributors_are_sent_to_is_there():
     assert len(named) > MANY_FILES
     lost = [name for name in named if not any((folder / name).exists() for folder in folders)]
     assert not lost
+
+
+def test_every_variable_that_contributors_may_set_is_read():
+    page = (ROOT / "docs" / "contributing.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"TWOBONE_[A-Z_]+", page))
+    assert len(named) > MANY_VARIABLES
+    code = [path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("*.py")]
+    read = {name for text in code for name in re.findall(r"environ(?:\.get\(|\[|\.setdefault\()\"(TWOBONE_[A-Z_]+)", text)}
+    assert named <= read
+
+
+def test_the_flags_of_examples_are_those_on_their_page():
+    page = (ROOT / "examples" / "README.md").read_text(encoding="utf-8")
+    (sentence,) = re.findall(r"Flags \(in Blender\s+after `--`\): ([^.]*)\.", page)
+    parser = (ROOT / "examples" / "stage.py").read_text(encoding="utf-8")
+    assert re.findall(r"--[a-z-]+", sentence) == re.findall(r'add_argument\("(--[a-z-]+)"', parser)
+
+
+def test_drawn_cases_are_the_same_in_every_run_unless_a_seed_is_named(request):
+    assert hypothesis.settings.default.derandomize == (request.config.getoption("--hypothesis-seed") is None)
 
 
 @each_page

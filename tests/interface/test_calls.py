@@ -54,6 +54,17 @@ def test_a_bake_returns_a_record_that_says_where_the_tip_is(empty_file):
     assert leg.reached + leg.too_far + leg.too_near == leg.frames == 8
 
 
+def test_a_function_makes_no_undo_step(empty_file):
+    """One step back goes behind the last step of the user, which lies before the call."""
+    keyed_leg()
+    for name in ("First", "Second"):
+        bpy.context.scene["step"] = name
+        bpy.ops.ed.undo_push(message=name)
+    twobone_addon.bake(armature="Rig", upper="upper", lower="lower", target="Target", plane="YZ", bend="NEGATIVE")
+    bpy.ops.ed.undo()
+    assert bpy.context.scene["step"] == "First"
+
+
 def test_a_refusal_is_a_sentence_and_a_misspelt_setting_an_error_of_python(empty_file):
     keyed_leg()
     with pytest.raises(twobone_addon.TwoBoneError, match='"knee" is not in armature "Rig"'):

@@ -102,6 +102,18 @@ def test_stored_chains_are_baked_and_disabled_ones_are_not(twobone, tmp_path, re
     assert [(chain["frame_start"], chain["frame_end"]) for chain in chains] == [(3, 7)]
 
 
+def test_a_stored_chain_without_a_target_is_refused_and_named(twobone, tmp_path, registered_addon):
+    """Bake All in the window skips it: there one sees the list."""
+    rig, target = make_shot()
+    store_chain(rig, target, "Leg")
+    store_chain(rig, None, "Arm")
+    save(tmp_path / "shot.blend")
+    ended = twobone("bake", "--file", tmp_path / "shot.blend", "--stored", "--save", tmp_path / "baked.blend")
+    assert ended.code == 1
+    assert '"Arm"' in ended.complained
+    assert not (tmp_path / "baked.blend").exists()
+
+
 def test_without_stored_chains_the_remedy_is_said(twobone, shot):
     ended = twobone("bake", "--file", shot, "--stored")
     assert ended.code == 1

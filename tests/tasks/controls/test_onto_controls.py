@@ -50,6 +50,20 @@ def test_the_rigs_own_ik_does_what_the_keys_do_and_nothing_moves_before_it_acts(
     assert_ik_does_the_same(rig, before)
 
 
+@pytest.mark.parametrize("pole", [True, False])
+def test_an_ik_that_stretches_does_what_scaled_bones_do(empty_file, pole):
+    """A limb a quarter longer at its longest, on an IK whose bones may stretch."""
+    rig = control_rig(pole=pole)
+    for name in ("upper", "lower"):
+        rig.pose.bones[name].ik_stretch = 0.3
+        key_channel(rig.pose.bones[name], "scale", {1: (1, 1, 1), LAST // 2: (1, 1.25, 1), LAST: (1, 1, 1)})
+        rig.data.bones[name].inherit_scale = "NONE"
+    rig.data.bones["foot"].inherit_scale = "NONE"
+    before = limb_over_time(rig)
+    given(**{} if pole else {"plane": "POSE", "pole": "", "pole_bone": ""})
+    assert_ik_does_the_same(rig, before)
+
+
 def test_fk_to_controls_to_fk(empty_file):
     rig = control_rig()
     before = limb_over_time(rig)
