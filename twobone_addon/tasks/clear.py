@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from ..pipeline.chosen_actions import own_span
@@ -14,7 +15,7 @@ from ..pipeline.report.reports import Report, Results, in_words
 from ..pipeline.story import Story, Task, Write, with_range
 from ..records import replace
 from ..said import Sentence, joined, note
-from ..scene.actions import OwnAction
+from ..scene.actions import OwnAction, actions_of
 from ..scene.blender_types import Object, Scene
 from ..scene.bones import ChainNames, read_rest_bone, rotation_path, scale_path
 from ..scene.keys.clearing import ClearedKeys, clear_keys, unmake
@@ -25,7 +26,7 @@ from ..scene.keys.ledger import Ledger, count_baked_keys, ledgers_of_objects
 from ..scene.keys.replaced import FOUND, WITH_FEET, limb_name
 from ..scene.lookup import bone_owner, object_named, owner_of
 from ..scene.rig.rest_reading import foot_bone
-from ..scene.writer import assign
+from ..scene.writer import assign, at_end
 from ..settings import BakeSettings
 from ..settings.tasks import TABLES, ClearSettings
 
@@ -192,11 +193,19 @@ def clear(clearing: Clearing, *, stays: bool) -> ClearedKeys:
             cleared += clear_keys(owner, ledger, own, clearing.start, clearing.end)
             ledger.save(owner)
         if (owner.twobone.plantings or owner.twobone.planted) and not is_planted(owner):
-            for name in ("plantings", "planted"):
-                assign(owner.twobone, name, "")
+            assign(owner.twobone, "planted", "")
+            # Which actions are left is known once those of this run are removed.
+            at_end(partial(_forget_plantings, owner))
         if ledger is not None and not stays:
             unmake(owner, ledger)
     return cleared
+
+
+def _forget_plantings(armature: Object) -> None:
+    """Empty the record of plantings, which all actions of an armature share, unless one of them is still planted."""
+    bags = (own.bag for own in actions_of(armature))
+    if not any(bag is not None and Ledger.of(bag).planted_paths() for bag in bags):
+        assign(armature.twobone, "plantings", "")
 
 
 def _replaced(armature: Object, chain_paths: set[str]) -> set[str]:

@@ -78,6 +78,22 @@ def test_it_can_be_taken_back_as_after_the_first_time(empty_file):
     assert all_keys(armature) == before
 
 
+def test_clearing_one_action_leaves_another_to_be_planted_anew(empty_file):
+    armature, states = walker()
+    add_action()
+    before = {}
+    for name in ("First", "Second"):
+        play_action(name)
+        before[name] = all_keys(armature)
+        plant()
+    assert bpy.ops.twobone.clear_baked(armature="Walker", upper="thigh.L", lower="shin.L") == {"FINISHED"}
+    assert all_keys(armature) == before["Second"]
+    play_action("First")
+    take_away_contact(armature, {side: values * 0 for side, values in states.items()}, 0, 0)
+    plant()
+    assert all_keys(armature) == before["First"]
+
+
 def test_without_any_contact_left_the_motion_is_the_one_from_before(empty_file):
     armature, states = walker()
     before = all_keys(armature)
