@@ -74,6 +74,12 @@ def _stance(places: Array, able: Sequence[Candidate], down: Array, needed: Seque
         return None
     down = down / length
     lowest = float((places @ down).max())
+    # Most directions fail here, before all pairs are looked at.
+    for each in needed:
+        fall = float(each.legs.reach @ down)
+        is_low = fall > 0.0 and (each.legs.ends @ down).max() >= lowest - OUTERMOST * fall
+        if not is_low or fall < LEAST_FALL_OF_MANY * each.legs.length:
+            return None
     fallen = [(float(each.legs.reach @ down), each) for each in able]
     feet = [(fall, each) for fall, each in fallen if fall > 0.0 and (each.legs.ends @ down).max() >= lowest - OUTERMOST * fall]
     least = LEAST_FALL_OF_MANY if len(feet) >= MANY_PAIRS else LEAST_FALL

@@ -6,12 +6,12 @@ several similar ones.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from ...array_types import Array, Indices
+from ...array_types import Array, Indices, Mask
 from .joints import JointTree
 from .links import FEWEST
 
@@ -69,7 +69,9 @@ class Matching:
         self._matches: dict[tuple[int, int], Match] = {}
         self._totals: dict[int, float] = {}
         self._edges = np.array(tree.edges)
-        self._is_last = np.array([not children for children in tree.children], dtype=bool)
+        self._next = np.array([children[0] if len(children) == 1 else -1 for children in tree.children], dtype=int)
+        self._is_path = _paths(tree)
+        self._is_end = np.array([not children for children in tree.children], dtype=bool)
 
     def total(self, joint: int) -> float:
         """Total length of a branch, including the edge from its parent joint."""
@@ -87,32 +89,99 @@ class Matching:
         return self._matches[first, second]
 
     def alike(self, joints: Sequence[int]) -> AlikePairs:
-        """All pairs of sibling joints whose branches have enough in common, in order.
+        """All pairs of sibling joints whose branches have enough in common, in order; of two ends only where that matters.
 
-        A rig may have hundreds of bones without parent or children, so these are compared as arrays.
+        A rig may have thousands of bones without children beside each other. Two of them are never a limb. They only decide
+        which is free for a branch that is no longer than one of them.
         """
-        first, second = (np.array(joints, dtype=int)[numbers] for numbers in np.triu_indices(len(joints), 1))
-        one, other = self._edges[first], self._edges[second]
-        longer = np.maximum(one, other)
-        similar = np.abs(one - other) <= np.maximum(ALIKE * longer, IGNORED_LENGTH * self._tree.size)
-        lengths = np.where(similar, one, 0.0)
-        shared = np.divide(lengths, longer, out=similar.astype(float), where=longer > 0.0)
-        for number in np.flatnonzero(similar & ~(self._is_last[first] & self._is_last[second])):
+        ends, branches = self._ends_and_branches(joints)
+        pairs = self._kept(*_with_branches(branches, ends))
+        if np.any(self._is_end[pairs.first] != self._is_end[pairs.second]):
+            return self._kept(*_all_pairs(np.array(joints, dtype=int)))
+        return pairs
+
+    def longest_alike(self, joints: Sequence[int], count: int) -> AlikePairs:
+        """Among them, in order, all of which one has children, and of two ends those with the greatest common length."""
+        ends, branches = self._ends_and_branches(joints)
+        first, second = _with_branches(branches, ends)
+        of_ends: list[tuple[Indices, Indices]] = []
+        found = 0
+        for place in np.argsort(-self._edges[ends], kind="stable").tolist():
+            if found >= count:
+                break
+            later = ends[place + 1 :]
+            partners = later[self._are_similar(ends[place], later)]
+            of_ends.append((np.full(len(partners), ends[place]), partners))
+            found += len(partners)
+        pairs = [np.concatenate(side) for side in zip((first, second), *of_ends, strict=True)]
+        order = np.lexsort(pairs[::-1])
+        return self._kept(pairs[0][order], pairs[1][order])
+
+    def _ends_and_branches(self, joints: Sequence[int]) -> tuple[Indices, Indices]:
+        """Those of sibling joints without and with children."""
+        numbers = np.array(joints, dtype=int)
+        is_end = self._is_end[numbers]
+        return numbers[is_end], numbers[~is_end]
+
+    def _kept(self, first: Indices, second: Indices) -> AlikePairs:
+        """Those pairs of branches that have enough in common. Branches that do not fork are compared as arrays."""
+        similar = self._are_similar(first, second)
+        first, second = first[similar], second[similar]
+        lengths, shared = np.empty(len(first)), np.empty(len(first))
+        paths = self._is_path[first] & self._is_path[second]
+        lengths[paths] = self._lengths_of_paths(first[paths], second[paths])
+        both, places = np.unique(np.stack([first[paths], second[paths]]), return_inverse=True)
+        totals = np.array([self.total(joint) for joint in both.tolist()])[places].reshape(2, -1)
+        longer = totals.max(axis=0)
+        shared[paths] = np.divide(lengths[paths], longer, out=np.ones(len(longer)), where=longer > 0.0)
+        for number in np.flatnonzero(~paths):
             match = self.compared(int(first[number]), int(second[number]))
             lengths[number], shared[number] = match.length, match.shared
-        kept = similar & (shared >= LEAST_SHARED)
+        kept = shared >= LEAST_SHARED
         return AlikePairs(first[kept], second[kept], lengths[kept], shared[kept])
+
+    def _are_similar(self, first: Indices, second: Indices) -> Mask:
+        """Whether the edges to the joints of each pair are of similar length, as `_compare` asks."""
+        one, other = self._edges[first], self._edges[second]
+        return np.abs(one - other) <= np.maximum(ALIKE * np.maximum(one, other), IGNORED_LENGTH * self._tree.size)
+
+    def _levels(self, first: Indices, second: Indices) -> Iterator[tuple[Indices, Indices, Indices]]:
+        """Pairs of branches that do not fork, level by level: numbers of those that are similar so far, and their joints."""
+        numbers = np.arange(len(first))
+        for _ in range(DEEPEST + 1):
+            going = (first >= 0) & (second >= 0)
+            going[going] = self._are_similar(first[going], second[going])
+            numbers, first, second = numbers[going], first[going], second[going]
+            if not len(numbers):
+                return
+            yield numbers, first, second
+            first, second = self._next[first], self._next[second]
+
+    def _lengths_of_paths(self, first: Indices, second: Indices) -> Array:
+        """Length `(n,)` shared by branches that do not fork."""
+        lengths = np.zeros(len(first))
+        for numbers, joints, _ in reversed(list(self._levels(first, second))):
+            lengths[numbers] += self._edges[joints]
+        return lengths
 
     def opposites(self, pairs: AlikePairs) -> Opposites:
         """Positions of the matching joints of pairs of branches."""
-        counts, partners = np.ones(len(pairs.first), dtype=int), dict[int, dict[int, int]]()
-        for number in np.flatnonzero(~(self._is_last[pairs.first] & self._is_last[pairs.second])).tolist():
+        paths = self._is_path[pairs.first] & self._is_path[pairs.second]
+        of_paths = np.flatnonzero(paths)
+        levels = list(self._levels(pairs.first[paths], pairs.second[paths]))
+        counts, partners = np.zeros(len(pairs.first), dtype=int), dict[int, dict[int, int]]()
+        for numbers, _, _ in levels:
+            counts[of_paths[numbers]] += 1
+        for number in np.flatnonzero(~paths).tolist():
             partners[number] = self.compared(int(pairs.first[number]), int(pairs.second[number])).partners
             counts[number] = len(partners[number])
-        starts, joints = np.cumsum(counts) - counts, [np.repeat(side, counts) for side in (pairs.first, pairs.second)]
+        starts = np.cumsum(counts) - counts
+        joints = np.empty((2, counts.sum()), dtype=int)
+        for level, (numbers, *both) in enumerate(levels):
+            joints[:, starts[of_paths[numbers]] + level] = both
         for number, matched in partners.items():
             rows = slice(starts[number], starts[number] + counts[number])
-            joints[0][rows], joints[1][rows] = list(matched), list(matched.values())
+            joints[:, rows] = list(matched), list(matched.values())
         return Opposites(counts, *(self._tree.places[side] for side in joints))
 
     def _compare(self, first: int, second: int, depth: int = 0) -> tuple[float, dict[int, int]]:
@@ -140,8 +209,35 @@ class Matching:
         return total, partners
 
 
+def _all_pairs(joints: Indices) -> tuple[Indices, Indices]:
+    """All pairs of some joints, in order."""
+    first, second = np.triu_indices(len(joints), 1)
+    return joints[first], joints[second]
+
+
+def _with_branches(branches: Indices, ends: Indices) -> tuple[Indices, Indices]:
+    """All pairs of branches, and of a branch and an end, in order."""
+    first, second = _all_pairs(branches)
+    mixed = np.repeat(branches, len(ends)), np.tile(ends, len(branches))
+    first, second = np.concatenate([first, np.minimum(*mixed)]), np.concatenate([second, np.maximum(*mixed)])
+    order = np.lexsort((second, first))
+    return first[order], second[order]
+
+
+def _paths(tree: JointTree) -> Mask:
+    """Whether the branch at each joint `(J,)` does not fork."""
+    order = [joint for root, parent in enumerate(tree.parents) if parent < 0 for joint in tree.below(root)]
+    found = np.zeros(len(tree.parents), dtype=bool)
+    for joint in reversed(order):
+        children = tree.children[joint]
+        found[joint] = not children or (len(children) == 1 and found[children[0]])
+    return found
+
+
 def matches_below(tree: JointTree, matching: Matching, joints: Sequence[int], mirror: Mirror | None) -> list[Match]:
     """Pair the branches of sibling joints, best matches first."""
+    if len(joints) < 2:  # noqa: PLR2004 - a pair
+        return []
     pairs = matching.alike(joints)
     worth = pairs.shared
     if mirror is not None and len(worth):
@@ -243,12 +339,14 @@ class Anatomy:
         self.pairs: list[Pair] = []
         waiting = [([joint for joint, parent in enumerate(tree.parents) if parent < 0], -1)]
         while waiting:
-            waiting += [(tree.children[joint], joint) for joint in self._explore(*waiting.pop(0))]
+            middle = self._explore(*waiting.pop(0))
+            waiting += [(tree.children[joint], joint) for joint in middle if tree.children[joint]]
 
     def _alike_siblings(self) -> list[Match]:
         """The longest matches among siblings, which vote on the mirror plane."""
         roots = [joint for joint, parent in enumerate(self.tree.parents) if parent < 0]
-        pairs = [self.matching.alike(siblings) for siblings in (roots, *self.tree.children) if len(siblings) > 1]
+        groups = [siblings for siblings in (roots, *self.tree.children) if len(siblings) > 1]
+        pairs = [self.matching.longest_alike(siblings, MIRROR_VOTERS) for siblings in groups]
         if not pairs:
             return []
         first, second, lengths = (
