@@ -1,10 +1,13 @@
-"""Every button of the sidebar is pressed once on a walk, and undone once: the file is as it was before.
+"""Every button of the sidebar is pressed once on a walk, and undone once: the file is as it was before. F1 opens its help.
 
 Started by test_window.py inside a Blender with a window; the zip and the folder for pictures follow ``--``.
 """
 
+import re
 import sys
+import webbrowser
 from pathlib import Path
+from urllib.parse import unquote, urlparse
 
 import bpy
 
@@ -27,6 +30,32 @@ def prepare():
     bpy.ops.ed.undo_push(message="Made")
 
 
+HELP_OF = {
+    "bake(": "4. Bake",
+    "plant(": "Plant the feet",
+    "clear_baked(": "What is written",
+    "live(": "3. Animate the target",
+    "nudge(": "Nudge",
+}
+"""What F1 over a button is to show: the heading, by how the button's call begins."""
+
+
+def headings_opened(user, buttons):
+    """The heading on the installed page that F1 opens, by button."""
+    opened = []
+    webbrowser.open = lambda address, *_: opened.append(address)
+    for name in HELP_OF:
+        command = next(each for each in buttons if each.startswith(f"bpy.ops.twobone.{name}"))
+        yield from user.find_button(command, buttons[command])
+        yield from user.press("F1")
+        yield from user.wait(10)
+    pages = {unquote(urlparse(address).path) for address in opened}
+    assert len(pages) == 1, opened
+    text = Path(pages.pop()).read_text(encoding="utf-8")
+    headings = dict(re.findall(r'<h\d id="([^"]+)">([^<]+)<', text))
+    return {name: headings[urlparse(address).fragment] for name, address in zip(HELP_OF, opened, strict=True)}
+
+
 def is_busy(user):
     return any("TWOBONE" in operator.bl_idname for operator in user.window.modal_operators)
 
@@ -36,6 +65,8 @@ def scenario(user):
     yield from user.open_sidebar("Two-Bone IK")
     yield from user.wait(20)
     buttons = yield from user.buttons()
+    opened = yield from headings_opened(user, buttons)
+    assert opened == HELP_OF, opened
     changing, wrong = set(), []
     for command, part in buttons.items():
         before = state()
