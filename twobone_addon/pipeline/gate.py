@@ -6,6 +6,7 @@ told what to press first; what else acts on top of the keys, such as limits, is 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -18,11 +19,12 @@ from ..scene.blender_types import Constraint, Object, Scene
 from ..scene.bones import ChainNames
 from ..scene.graph.rig_graph import turning
 from ..scene.graph.stillness import Stillness
+from ..scene.restoring import frame_and_edits_kept
 from ..scene.rig.constraints import is_acting
 from ..scene.sampling.evaluate import values_over
 from ..scene.visible.skin import Skins
-from ..scene.visible.switches import influences_change, switch_frames
-from ..scene.visible.visible_bone import Hindrance, Shown, bone_carrying, shown_bone, shown_elsewhere
+from ..scene.visible.switches import influences_change, same_values, switch_frames, switch_values
+from ..scene.visible.visible_bone import Hindrance, Shown, bone_carrying, shown_bone, shows_others
 
 ON_IK = "ON_IK"
 """Kind of the refusal of a limb that IK poses, for buttons and scripts: Switch to FK helps."""
@@ -60,23 +62,54 @@ def who_poses(
 ) -> Poser | None:
     """What poses a limb at any frame of a range in place of the keys on its bones; `None` if these do.
 
-    Visible bones whose influences change are left to the proof, which measures them.
+    Visible bones whose influences change within the range are left to the proof, which measures them.
     """
     own = ik_of(scene, armature, (names.upper, names.lower), within)
-    if own is not None:
-        return own
-    elsewhere = shown_elsewhere(armature, names, skins)
-    if elsewhere is not None:
-        return None if influences_change(armature, elsewhere.deciding) else _unseen(names, elsewhere)
-    shown = shown_bone(armature, names, skins)
-    if shown is None or shown.follows or influences_change(armature, shown.deciding):
+    return own or _shows_instead(scene, armature, names, within, skins or Skins(), also_own=True)
+
+
+def who_shows(
+    scene: Scene, armature: Object, names: ChainNames, within: tuple[float, float], *, skins: Skins | None = None
+) -> Poser | None:
+    """What a switch to FK takes off a limb: IK on its bones, or the bones that are visible in its stead; `None` if neither.
+
+    Other constraints on the limb's own bones may be meant to act on top of its keys: a bake measures what they leave.
+    """
+    own = ik_of(scene, armature, (names.upper, names.lower), within)
+    return own or _shows_instead(scene, armature, names, within, skins or Skins(), also_own=False)
+
+
+def _shows_instead(
+    scene: Scene, armature: Object, names: ChainNames, within: tuple[float, float], skins: Skins, *, also_own: bool
+) -> Poser | None:
+    """What keeps the visible bone of a limb from following at every frame of a range; `None` if it follows at some.
+
+    also_own : whether constraints of the limb's own bones count
+    """
+    shown = _shown_within(scene, armature, names, within, skins)
+    if shown is None or shown.follows:
+        return None
+    if shows_others(armature, names, shown):
+        return Poser(names.lower, shown.hindrances[0].constraint if shown.hindrances else "", shown=shown.bone, part=shown.share)
+    if not also_own:
         return None
     return Poser(shown.hindrances[0].bone, shown.hindrances[0].constraint, is_ik=False, part=shown.share)
 
 
-def _unseen(names: ChainNames, shown: Shown) -> Poser:
-    constraint = shown.hindrances[0].constraint if shown.hindrances else ""
-    return Poser(names.lower, constraint, shown=shown.bone, part=shown.share)
+def _shown_within(scene: Scene, armature: Object, names: ChainNames, within: tuple[float, float], skins: Skins) -> Shown | None:
+    """The visible bone of a limb as it follows at all frames of a range; `None` if there is none, or what it follows changes."""
+    shown = shown_bone(armature, names, skins)
+    if shown is None or not influences_change(armature, shown.deciding):
+        return shown
+    frames = np.unique([within[0], *switch_frames(scene, armature, shown.deciding, within), within[1]])
+    present, values = switch_values(scene, armature, shown.deciding, frames)
+    if not same_values(values, values[:, :1]):
+        return None
+    if same_values(values[:, :1], present):
+        return shown
+    with frame_and_edits_kept(scene):
+        scene.frame_set(math.floor(within[0]), subframe=within[0] % 1.0)
+        return shown_bone(armature, names, skins)
 
 
 def ik_of(scene: Scene, armature: Object, bones: Sequence[str], within: tuple[float, float]) -> Poser | None:
@@ -109,13 +142,13 @@ def _weights_at(scene: Scene, armature: Object, constraint: Constraint, frames: 
     return np.where(mutes == 0.0, influences, 0.0)
 
 
-def refuse_unseen(armature: Object, limbs: Iterable[ChainNames]) -> None:
+def refuse_unseen(scene: Scene, armature: Object, limbs: Iterable[ChainNames], within: tuple[float, float]) -> None:
     """Raise `DependencyError` where a limb is seen by other bones than its own, whose motion nobody sees, at all frames."""
     skins = Skins()
     for names in limbs:
-        elsewhere = shown_elsewhere(armature, names, skins)
-        if elsewhere is not None and not influences_change(armature, elsewhere.deciding):
-            raise _refusal(_unseen(names, elsewhere), "so its motion is not what is seen")
+        poser = _shows_instead(scene, armature, names, within, skins, also_own=False)
+        if poser is not None:
+            raise _refusal(poser, "so its motion is not what is seen")
 
 
 def refuse_posed(poser: Poser | None) -> None:

@@ -5,7 +5,7 @@ The properties may be the armature's own, or those of any other datablock, such 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -85,17 +85,35 @@ def _influences(armature: Object, hindrance: Hindrance) -> list[Property]:
 
 def switch_frames(scene: Scene, armature: Object, deciding: Iterable[Hindrance], within: tuple[float, float]) -> list[float]:
     """Frames inside a range at which keys change what a limb follows: one for each combination of switches off, on or between."""
-    properties: dict[Property, None] = {}
-    for each in deciding:
-        properties |= dict.fromkeys(driving_properties(armature, each) or _influences(armature, each))
+    properties = _switches(armature, deciding)
     curves = [curve for owner, path in properties for curve in moving_curves(owner, path) if curve.keyframe_points]
     keyed = np.unique(np.concatenate([np.empty(0), *map(read_frames, curves)]))
     keyed = keyed[(keyed > within[0]) & (keyed < within[1])]
     if not len(keyed):
         return []
-    values = values_over(scene, list(properties), keyed)
+    values = values_over(scene, properties, keyed)
     states = np.select([np.abs(values) <= SAME, np.abs(values - 1.0) <= SAME], [0.0, 1.0], 0.5)
     return keyed[np.sort(np.unique(states, axis=1, return_index=True)[1])].tolist()
+
+
+def switch_values(scene: Scene, armature: Object, deciding: Iterable[Hindrance], frames: Array) -> tuple[Array, Array]:
+    """What decides what a limb follows: its values now, `(P, 1)`, and at `frames` `(F,)`, `(P, F)`."""
+    properties = _switches(armature, deciding)
+    present = np.array([[float(owner.path_resolve(path))] for owner, path in properties])
+    return present, values_over(scene, properties, frames)
+
+
+def same_values(values: Array, others: Array) -> bool:
+    """Whether switches at some frames do the same as others."""
+    return bool((np.abs(values - others) <= SAME).all())
+
+
+def _switches(armature: Object, deciding: Iterable[Hindrance]) -> list[Property]:
+    """The properties that decide what a limb follows: those that drive its influences, or else these."""
+    found: dict[Property, None] = {}
+    for each in deciding:
+        found |= dict.fromkeys(driving_properties(armature, each) or _influences(armature, each))
+    return list(found)
 
 
 def set_value(datablock: Object, path: str, value: float) -> None:
@@ -116,7 +134,8 @@ def driving_properties(armature: Object, hindrance: Hindrance) -> list[Property]
     """Switch properties that drive a constraint, or the rotation of a bone; `None` where nothing drives it."""
     owner = _armature_of(armature, hindrance)
     data = owner.animation_data
-    drivers = [fcurve.driver for fcurve in data.drivers if _drives(fcurve.data_path, owner, hindrance)] if data else []
+    drives = _of_constraint(hindrance) if hindrance.constraint else _of_rotation(owner.pose.bones[hindrance.bone])
+    drivers = [fcurve.driver for fcurve in data.drivers if drives(fcurve.data_path)] if data else []
     if not drivers:
         return None
     return [
@@ -129,10 +148,14 @@ def driving_properties(armature: Object, hindrance: Hindrance) -> list[Property]
     ]
 
 
-def _drives(path: str, owner: Object, hindrance: Hindrance) -> bool:
-    if hindrance.constraint:
-        return path.startswith(f"{_constraint_path(hindrance)}.")
-    return owner_of(path) == bone_owner(owner.pose.bones[hindrance.bone]) and path.rpartition(".")[2] in TURNS
+def _of_constraint(hindrance: Hindrance) -> Callable[[str], bool]:
+    start = f"{_constraint_path(hindrance)}."
+    return lambda path: path.startswith(start)
+
+
+def _of_rotation(bone: PoseBone) -> Callable[[str], bool]:
+    own = bone_owner(bone)
+    return lambda path: owner_of(path) == own and path.rpartition(".")[2] in TURNS
 
 
 def _is_switch(owner: Object, path: str) -> bool:

@@ -277,15 +277,18 @@ def shown_bone(armature: Object, names: ChainNames, skins: Skins | None = None) 
     return max(seen, key=lambda shown: shown.share) if seen else None
 
 
-def shown_elsewhere(armature: Object, names: ChainNames, skins: Skins | None = None) -> Shown | None:
-    """The visible bone of the lower link where it shows the motion of other bones than the chain's own; else `None`.
+def shows_others(armature: Object, names: ChainNames, shown: Shown) -> bool:
+    """Whether a visible bone that does not follow shows the motion of other bones than the chain's own.
 
     Where only constraints of the chain's own bones keep it from following the keys, it shows what these bones do.
     """
+    return not shown.hindrances or len(shown.hindrances) != len(on_chain(armature, names, shown))
+
+
+def shown_elsewhere(armature: Object, names: ChainNames, skins: Skins | None = None) -> Shown | None:
+    """The visible bone of the lower link where it shows the motion of other bones than the chain's own; else `None`."""
     shown = shown_bone(armature, names, skins)
-    if shown is None or shown.follows or (shown.hindrances and len(shown.hindrances) == len(on_chain(armature, names, shown))):
-        return None
-    return shown
+    return shown if shown is not None and not shown.follows and shows_others(armature, names, shown) else None
 
 
 def on_chain(armature: Object, names: ChainNames, shown: Shown) -> list[Hindrance]:

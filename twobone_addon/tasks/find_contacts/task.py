@@ -29,7 +29,8 @@ from .solve import FoundContacts, solve_contacts
 def find_contacts(scene: Scene, settings: ContactSettings, active: Object | None, own: OwnAction | None) -> Story[ContactReport]:
     """Find when the feet of a character stand, and key it on its chains."""
     plan = plan_contacts(scene, settings, active, own_span(own))
-    refuse_unseen(object_named(plan.armature), plan.legs.names.values())
+    within = float(plan.frames[0]), float(plan.frames[-1])
+    refuse_unseen(scene, object_named(plan.armature), plan.legs.names.values(), within)
     return (yield from key_contacts(scene, plan))
 
 

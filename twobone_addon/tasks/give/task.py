@@ -14,6 +14,7 @@ from ...pipeline.chosen_actions import own_span
 from ...pipeline.gate import refuse_unseen
 from ...pipeline.plan.completing import names_of
 from ...pipeline.plan.found_chain import chain_names
+from ...pipeline.plan.frame_choice import frame_range
 from ...pipeline.plan.stored import StoredChain, stored_settings
 from ...pipeline.report.reports import BakeReport, ChainReport, bake_report
 from ...pipeline.run import run
@@ -53,7 +54,7 @@ def bake_target(scene: Scene, settings: GiveSettings, active: Object | None, own
     onto_objects = [number for number, chain in enumerate(wanted) if not chain.target_bone]
     for chain in (wanted[number] for number in onto_objects):
         armature = find_armature(chain.armature, active)
-        refuse_unseen(armature, [chain_names(armature, chain)])
+        refuse_unseen(scene, armature, [chain_names(armature, chain)], frame_range(scene, chain))
     controls = planned_controls(scene, [wanted[number] for number in onto_bones], active)
     yield StartOver(())
     filled = yield Make(missing_guides(scene, [wanted[number] for number in onto_objects], active))
