@@ -29,6 +29,24 @@ FOX = {
     ("LEG", "RIGHT", "b_RightLeg01_019", "b_RightLeg02_020", "b_RightFoot01_021"),
 }
 
+BAKED_FEET = [("LEG", f"{at}UpperLeg.{{}}", f"{at}LowerLeg.{{}}", f"IK{at}Leg.{{}}") for at in ("Front", "Back")]
+BEHIND = ("LEG", "Back_Leg_Upper_{}", "Back_Leg_Lower_{}", "Back_Leg_Ankle_{}")
+
+ANIMALS = {
+    "Horse.glb": ("LR", BAKED_FEET),
+    "Wolf.glb": ("LR", BAKED_FEET),
+    "spider-animations.glb": ("lr", [("LEG", f"leg_{leg}_1_{{}}", f"leg_{leg}_2_{{}}", f"leg_{leg}_3_{{}}") for leg in "abcd"]),
+    "kaiju-animations.glb": ("LR", (BEHIND, ("ARM", "Front_Leg_Upper_{}", "Front_Leg_Lower_{}", "Hand_{}"))),
+}
+"""By file in `motion/animals`: how it spells sides, and the limbs from the front. The feet of some are bones beside the legs."""
+
+
+def of_animal(file):
+    """The limbs of an animal."""
+    spelled, limbs = ANIMALS[file]
+    return _on_both_sides(limbs, spelled)
+
+
 HUMAN = (("LEG", "thigh{}", "shin{}", "foot{}"), ("ARM", "upper_arm{}", "forearm{}", "hand{}"))
 BEAST = (("LEG", "thigh{}", "shin{}", "foot{}"), ("LEG", "front_thigh{}", "front_shin{}", "front_foot{}"))
 

@@ -7,7 +7,7 @@ import random
 import bpy
 import pytest
 
-from tests.real.limbs_of_rigs import FILES, METARIGS, of_file
+from tests.real.limbs_of_rigs import ANIMALS, FILES, METARIGS, of_animal, of_file
 from tests.real.own_python import ALL_VARIABLE, run
 from tests.real.rigs import FOX, RealLimb, open_rig
 
@@ -29,6 +29,12 @@ def opened(data_folder, file):
 def test_all_limbs_and_nothing_else(empty_file, data_folder, file):
     armature = opened(data_folder, file)
     assert found(armature) == of_file(file)
+
+
+@pytest.mark.parametrize("file", ANIMALS)
+def test_all_limbs_of_animals_whose_importer_leaves_an_action_beside_strips(empty_file, data_folder, there, file):
+    armature = opened(there(data_folder / "motion" / "animals"), file)
+    assert found(armature) == of_animal(file)
 
 
 @pytest.mark.parametrize("seed", range(3))

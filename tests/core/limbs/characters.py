@@ -134,6 +134,14 @@ def body_model():
 
 
 @character(PERSON)
+def hoodie():
+    """Arms without fingers, and strings of a hood that hang before them from the same bone."""
+    builder = body_model()
+    builder.both("chest", *((f"lace{n}.{{}}", (0.05, -0.12 - 0.01 * n, 1.42 - 0.09 * n)) for n in range(4)))
+    return builder
+
+
+@character(PERSON)
 def with_things():
     """A sword and a shield, a tail, wings, targets and poles for IK at the root, a cape."""
     builder = Builder()
@@ -200,6 +208,24 @@ def spider():
             "body", (f"femur{number}.{{}}", (0.15 * across, 0.15 * along, 0.3)),
             (f"tibia{number}.{{}}", (0.6 * across, 0.6 * along, 0.6)), (f"tarsus{number}.{{}}", (across, along, 0.3)),
             (f"claw{number}.{{}}", (1.2 * across, 1.2 * along, 0.0)),
+        )  # fmt: skip
+    return builder
+
+
+@character(set().union(*(both_sides("LEG", f"femur{n}.{{}}", f"tibia{n}.{{}}", f"tarsus{n}.{{}}") for n in range(4))))
+def low_spider():
+    """The legs of each side on a stub of one bone, and hips as low as the feet: the knees alone are high."""
+    builder = Builder()
+    builder.bone("hips", "", (0, 0.17, 0.107))
+    builder.chain("hips", ("thorax", (0, 0.03, 0.105)), ("head", (0, -0.234, 0.114)), ("head_tip", (0, -0.48, 0.133)))
+    builder.chain("hips", *((f"tail{n}", (0, 0.23 + 0.14 * n, 0.11 + 0.02 * n)) for n in range(4)))
+    builder.both("thorax", ("anchor.{}", (0.01, -0.1, 0.109)), ("thorax_side.{}", (0.074, -0.1, 0.109)))
+    for number, (across, along) in enumerate(((0.76, -1.36), (1.3, -0.98), (1.48, -0.09), (1.2, 0.77))):
+        builder.both(
+            "thorax_side.{}", (f"femur{number}.{{}}", (0.15, -0.2 + 0.08 * number, 0.13)),
+            (f"tibia{number}.{{}}", (0.45 * across, 0.42 * along, 0.5)),
+            (f"tarsus{number}.{{}}", (0.8 * across, 0.8 * along, 0.4)),
+            (f"claw{number}.{{}}", (across, along, 0.01)), (f"claw_tip{number}.{{}}", (1.25 * across, 1.25 * along, 0.01)),
         )  # fmt: skip
     return builder
 

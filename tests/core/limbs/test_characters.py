@@ -38,7 +38,7 @@ def test_lying_anyhow_changes_nothing(name, seed):
 
 
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("name", sorted(set(EVERY) - {"spider"}))
+@pytest.mark.parametrize("name", sorted(set(EVERY) - {"spider", "low_spider"}))
 def test_left_is_told_from_right_however_nameless_characters_lie(name, seed):
     """By their toes, knees, elbows or heads; of a spider nothing says where its front is."""
     skeleton, limbs = limbs_of(name)

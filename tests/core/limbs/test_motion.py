@@ -11,6 +11,8 @@ from twobone_addon.core.limbs.body.shapes import Reason
 from twobone_addon.core.limbs.finding import find_limbs
 
 POSES = 9
+LINKS = ("thigh.L", "shin.L"), ("shin.L", "foot.L")
+PARTS = "{}UpperLeg", "{}LowerLeg", "IK{}Leg"
 
 
 def in_motion(skeleton, amount=0.35, poses=POSES):
@@ -121,6 +123,47 @@ def test_the_motion_tells_which_feet_follow_where_tails_do_not():
     nameless, before = renamed(loose_feet(rest="standing"), 1)
     seen = {(kind, side, *(before[bone] for bone in bones)) for kind, side, *bones in found(nameless)}
     assert seen == PERSON
+
+
+def test_legs_that_bend_alike_keep_their_own_feet():
+    """In a squat the left foot keeps its distances from the right shin too."""
+    skeleton = loose_feet(rest="standing")
+    poses = np.repeat(np.stack([skeleton.heads, skeleton.tails], axis=1)[None], POSES, axis=0)
+    bones = {name: number for number, name in enumerate(skeleton.names)}
+    for side in "LR":
+        knee, ankle = (skeleton.heads[bones[f"{name}.{side}"]] for name in ("shin", "foot"))
+        skeleton.tails[bones[f"shin.{side}"]] = knee + 0.1 * (ankle - knee)
+    thigh, shin = (np.linalg.norm(np.diff(skeleton.heads[[bones[pair[0]], bones[pair[1]]]], axis=0)) for pair in LINKS)
+    for pose, depth in zip(poses, np.linspace(0.0, 0.3, POSES), strict=True):
+        for name, bone in bones.items():
+            if not name.startswith(("root", "shin", "foot", "toe")):
+                pose[bone, :, 2] -= depth
+        for side in "LR":
+            hip, ankle = pose[bones[f"thigh.{side}"], 0], pose[bones[f"foot.{side}"], 0]
+            apart = np.linalg.norm(hip - ankle)
+            along = (thigh**2 - shin**2 + apart**2) / (2.0 * apart)
+            down = (ankle - hip) / apart
+            knee = hip + along * down + np.sqrt(max(thigh**2 - along**2, 0.0)) * np.array([0.0, down[2], -down[1]])
+            pose[bones[f"shin.{side}"]] = knee, knee + 0.1 * (ankle - knee)
+    nameless, before = renamed(dataclasses.replace(skeleton, poses=poses), 1)
+    legs = {(before[limb.upper], before[limb.lower], before[limb.tip]) for limb in find_limbs(nameless).limbs}
+    assert {(f"thigh.{side}", f"shin.{side}", f"foot.{side}") for side in "LR"} <= legs
+
+
+def test_a_baked_control_that_is_named_as_its_leg_is_its_foot():
+    """Nothing moves; of four legs without feet the names of the loose bones say to which each belongs."""
+    builder, limbs = Builder(), set()
+    own = four_legged()
+    names = {"foot": "IKBackLeg", "front_foot": "IKFrontLeg", "thigh": "BackUpperLeg", "shin": "BackLowerLeg"}
+    names |= {"front_thigh": "FrontUpperLeg", "front_shin": "FrontLowerLeg", "toe": "B", "front_toe": "F"}
+    for number, name in enumerate(own.names):
+        part, _, side = name.partition(".")
+        above = "" if own.parents[number] < 0 or part.endswith("foot") else builder.names[own.parents[number]]
+        x, y, z = own.heads[number]
+        builder.bone(f"{names.get(part, part)}.{side}".rstrip("."), above, (x, y, z), (x, y, z + 0.01))
+    for word, side in (("LEFT", "L"), ("RIGHT", "R")):
+        limbs |= {("LEG", word, *(f"{part.format(at)}.{side}" for part in PARTS)) for at in ("Front", "Back")}
+    assert found(builder.skeleton()) == limbs
 
 
 @pytest.mark.parametrize("rest", ["standing", "along one axis"])

@@ -11,8 +11,8 @@ import numpy as np
 from ...records import replace
 from ..array_types import Array
 from .body.facing import CLEAR, LimbIndex
-from .body.judging import LimbKind
-from .body.shapes import BALANCE, Reason
+from .body.judging import MANY_PAIRS, LimbKind
+from .body.shapes import BALANCE, FINGERS, Reason
 from .lone import is_even
 from .names import Family, NamedLimb, NameReading, Rank, Side
 from .offsets import as_parented, is_known_at_rest, is_laid_out, is_loose, steadied, with_loose_ends
@@ -22,11 +22,13 @@ from .skeleton import Skeleton
 from .tree.joints import SAME_PLACE
 
 
-def with_names(skeleton: Skeleton, reading: NameReading, found: Found, seen: Array, tolerance: float) -> Found:
+def with_names(skeleton: Skeleton, tree_like: Skeleton, reading: NameReading, found: Found, seen: Array) -> Found:
     """The findings with bone names taken into account: limbs named otherwise are removed, named limbs are added.
 
     A limb found both ways keeps the bones that geometry found, which are the posing ones in a rig with controls.
+    `tree_like` has loose feet parented to their limbs.
     """
+    tolerance = SAME_PLACE * skeleton.size
     places = seen[0, :, 0] if len(seen) else skeleton.heads
     named = _without_duplicates(places, reading.limbs(), tolerance)
 
@@ -60,8 +62,8 @@ def with_names(skeleton: Skeleton, reading: NameReading, found: Found, seen: Arr
             left_out.append((tuple(bones.upper for bones in pair.both), Reason.NAMED))
         else:
             kept.append(pair)
-    for rescued in _rescued(skeleton, reading, [limb for limb in named if limb not in matched], places):
-        pair = as_parented(skeleton, rescued, tolerance)
+    for rescued in _rescued(tree_like, reading, [limb for limb in named if limb not in matched], places):
+        pair = _with_kind_seen(skeleton, as_parented(skeleton, rescued, tolerance), found)
         bones = pair.both[0]
         if any(_has_unknown_end(skeleton, places, each) for each in pair.both):
             left_out = [entry for entry in left_out if not {each.upper for each in pair.both} & set(entry[0])]
@@ -73,6 +75,14 @@ def with_names(skeleton: Skeleton, reading: NameReading, found: Found, seen: Arr
         else:
             left_out.append(((bones.upper,), Reason.UNEVEN))
     return Found(in_order(kept, skeleton.names), tuple(left_out))
+
+
+def _with_kind_seen(skeleton: Skeleton, pair: LimbPair, found: Found) -> LimbPair:
+    """A named pair as arms where it ends in hands and geometry saw arms there, though it may be named front legs."""
+    seen = (bones for arms in found.pairs if arms.kind is LimbKind.ARM for bones in arms.both)
+    bones_seen = {bone for bones in seen for bone in skeleton.between(bones.upper, bones.tip)}
+    is_arm = pair.hand and all(skeleton.between(bones.upper, bones.tip) & bones_seen for bones in pair.both)
+    return replace(pair, kind=LimbKind.ARM) if is_arm else pair
 
 
 def _without_duplicates(places: Array, limbs: Sequence[NamedLimb], tolerance: float) -> list[NamedLimb]:
@@ -129,19 +139,28 @@ def _has_unknown_end(skeleton: Skeleton, places: Array, bones: LimbBones) -> boo
 def _named_pair(skeleton: Skeleton, reading: NameReading, limbs: Sequence[NamedLimb]) -> LimbPair:
     kind = LimbKind.LEG if limbs[0].family is Family.LEG else LimbKind.ARM
     both = tuple(_named_bones(skeleton, reading, limb) for limb in limbs)
-    return LimbPair(kind, LimbIndex(len(skeleton.names), 1), both, 0.0)
+    hand = all(_is_named_hand(reading, bones.tip) for bones in both)
+    return LimbPair(kind, LimbIndex(len(skeleton.names), 1), both, 0.0, hand)
+
+
+def _is_named_hand(reading: NameReading, bone: int) -> bool:
+    """Whether a bone is named a hand and has as many branches as a hand has fingers at least."""
+    meaning = reading.meanings[bone]
+    return meaning.family is Family.ARM and Rank.END in meaning.ranks and list(reading.parents).count(bone) >= FINGERS
 
 
 def _named_bones(skeleton: Skeleton, reading: NameReading, limb: NamedLimb) -> LimbBones:
-    """The bones of a limb known by name only; its tip is the head of the hand or foot, else the tail of the lower bone."""
+    """The bones of a limb known by name only; its tip is the head of the hand or foot, else the tail of the lower bone.
+
+    The skeleton has loose feet parented to their limbs; those are known by their motion, whatever they are called.
+    """
     tip = limb.end
     if tip < 0:
-        children = [
-            bone
-            for bone, above in enumerate(skeleton.parents)
-            if above == limb.lower and reading.meanings[bone].family is Family.UNKNOWN
-        ]
-        tip = children[0] if len(children) == 1 else limb.lower
+        children = [bone for bone, above in enumerate(skeleton.parents) if above == limb.lower]
+        loose = [bone for bone in children if reading.parents[bone] != limb.lower]
+        plain = [bone for bone in children if reading.meanings[bone].family is Family.UNKNOWN or _is_named_hand(reading, bone)]
+        ends = loose or plain
+        tip = ends[0] if len(ends) == 1 else limb.lower
     toe = next(
         (
             bone
@@ -150,6 +169,9 @@ def _named_bones(skeleton: Skeleton, reading: NameReading, limb: NamedLimb) -> L
         ),
         -1,
     )
+    after = [bone for bone, above in enumerate(skeleton.parents) if above == tip != limb.lower]
+    if toe < 0 and len(after) == 1 and reading.parents[tip] != limb.lower:
+        toe = after[0]
     return LimbBones(limb.upper, limb.lower, tip, toe, toe if toe >= 0 else tip)
 
 
@@ -242,7 +264,8 @@ def sides_over_time(skeleton: Skeleton, pairs: Sequence[LimbPair], poses: Array)
         across += hip * np.sign(np.sum(hip * hips[0], axis=1).sum() or 1.0)
     along = np.cross(down, across)
     along /= np.maximum(np.linalg.norm(along, axis=1, keepdims=True), np.finfo(float).tiny)
-    cues = [np.mean([end - tip for _, _, tip, end in sides], axis=0)]
+    # The feet of many legs point to all sides.
+    cues = [np.mean([end - tip for _, _, tip, end in sides], axis=0)] if len(legs) < MANY_PAIRS else []
     if len(legs) == 1:
         cues.append(np.mean([_bends(*side[:3]) for side in sides], axis=0))
     if arms:
@@ -334,7 +357,7 @@ def find_limbs(skeleton: Skeleton) -> Findings:
     if len(agreeing) > 1 or from_motion:
         found = replace(found, pairs=sides_over_time(skeleton, found.pairs, agreeing))
     if reading.parts_hold:
-        found = with_names(skeleton, reading, found, agreeing, tolerance)
+        found = with_names(skeleton, tree_like, reading, found, agreeing)
     found = without_listed(tree_like, found)
     limbs, differ = _limbs(skeleton, reading, found.pairs)
     left_out = (LeftOut(tuple(skeleton.names[bone] for bone in bones), reason) for bones, reason in found.left_out)

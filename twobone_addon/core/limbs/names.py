@@ -97,6 +97,12 @@ SIDES = {
 GLUED = re.compile(r"(left|right|l|r)(?=(?:thigh|calf|foot|toe|knee|hand|fore|shoulder|clav|finger|hip$|leg$|arm$|wrist))(.+)")
 """A word that starts with a side: `lefthand`, `lthigh`."""
 
+FRONT, BEHIND = re.compile(r"front|fore(?!arm)", re.IGNORECASE), re.compile(r"back|hind|rear", re.IGNORECASE)
+"""Words for the legs before and behind in names of bones."""
+
+CONTROL = re.compile(r"ik", re.IGNORECASE)
+"""Word that makes the name of a limb that of its control, which is where the limb ends."""
+
 CONSISTENT_RANKS = 0.7
 """Least share of the names with a rank in a limb that must agree with the hierarchy for names to be trusted."""
 
@@ -169,12 +175,18 @@ def meaning_of(name: str) -> Meaning:
     return Meaning(Family.UNKNOWN, {}, side, "")
 
 
+def _controlled(name: str) -> Meaning:
+    """Interpret the name of a control without the word that makes it one."""
+    return meaning_of(" ".join(word for word in WORD.findall(name) if not CONTROL.fullmatch(word)))
+
+
 class NameReading:
     """The interpreted names of one skeleton."""
 
     def __init__(self, names: Sequence[str], parents: Sequence[int]) -> None:
         """Interpret the names of `B` bones, each with the index of its parent, -1 for none."""
         self.parents = parents
+        self._names = names
         by_name = [meaning_of(name) for name in names]
         self.meanings = [
             PIECE_MEANING
@@ -241,16 +253,33 @@ class NameReading:
         return self._loose_ends(ends) | ends
 
     def _loose_ends(self, known: Mapping[int, tuple[int, float]]) -> dict[int, tuple[int, float]]:
-        """For each lower bone without children, the only hand or foot of its side that is parented to no limb."""
-        lowers, ends = (defaultdict[tuple[Family, Side], list[int]](list) for _ in range(2))
+        """For each lower bone without children, the only hand or foot of its side that is parented to no limb.
+
+        Where none is named so, a control counts that is named as the limb but for "IK": importers bake it to a bone.
+        """
+        lowers, ends, controls = (defaultdict[tuple[Family, Side, str], list[int]](list) for _ in range(3))
         for bone, meaning in enumerate(self.meanings):
+            is_apart = not any(self.meanings[each].family in LIMBS for each in self.above(bone))
             if Rank.LOWER in meaning.ranks and bone not in self.parents and bone not in known:
-                lowers[meaning.family, meaning.side].append(bone)
-            elif Rank.END in meaning.ranks and not any(self.meanings[each].family in LIMBS for each in self.above(bone)):
-                ends[meaning.family, meaning.side].append(bone)
-        pairs = [(bones[0], ends[key][0]) for key, bones in lowers.items() if len(bones) == len(ends[key]) == 1]
+                lowers[self._limb_key(bone, meaning)].append(bone)
+            elif Rank.END in meaning.ranks and is_apart:
+                ends[self._limb_key(bone, meaning)].append(bone)
+            elif meaning.family is Family.HELPER and is_apart:
+                controls[self._limb_key(bone, _controlled(self._names[bone]))].append(bone)
+        pairs = [
+            (bones[0], named[0]) for key, bones in lowers.items() if len(bones) == len(named := ends[key] or controls[key]) == 1
+        ]
         depths = [sum(1 for _ in self.above(bone)) for bone in range(len(self.parents))]
-        return {lower: (end, self.meanings[end].ranks[Rank.END]) for lower, end in pairs if depths[end] < depths[lower]}
+        return {
+            lower: (end, self.meanings[end].ranks.get(Rank.END, NO_END_DOUBT))
+            for lower, end in pairs
+            if depths[end] < depths[lower]
+        }
+
+    def _limb_key(self, bone: int, meaning: Meaning) -> tuple[Family, Side, str]:
+        """Family, side and place (before, behind or neither) of a bone."""
+        places = [word for word, pattern in (("FRONT", FRONT), ("BEHIND", BEHIND)) if pattern.search(self._names[bone])]
+        return meaning.family, meaning.side, " ".join(places)
 
     def _rank_checks(self) -> Iterator[bool]:
         """For each bone whose name has a rank below the upper bone, whether it hangs below a fitting bone of its limb."""

@@ -65,6 +65,7 @@ def with_loose_ends(skeleton: Skeleton, poses: Array, tolerance: float) -> tuple
                 if bone not in way and len(way) >= LEG_BONES:
                     parents[bone] = carrier
     heads, has_children = placed[:, loose, 0], set(parents)
+    following: list[tuple[float, int, int]] = []
     for leaf in (bone for bone in range(len(parents)) if bone not in has_children and len(skeleton.way_up(bone)) >= LEG_BONES):
         above = parents[leaf]
         link = float(np.linalg.norm(placed[0, leaf, 0] - placed[0, above, 0]))
@@ -74,9 +75,14 @@ def with_loose_ends(skeleton: Skeleton, poses: Array, tolerance: float) -> tuple
         changes = np.maximum(np.ptp(off, axis=0), np.ptp(off_tail, axis=0))
         follows = (changes <= RIGID_CHANGE * link) & (np.ptp(off_above, axis=0) > 2.0 * changes + BENDING_CHANGE * link)
         is_link = (off[0] >= BALANCE * link) & (BALANCE * off[0] <= link)
-        for bone in (loose[number] for number in np.flatnonzero(follows & is_link)):
-            if parents[bone] == skeleton.parents[bone]:
-                parents[bone] = leaf
+        following += [(float(off[0, number]), loose[number], leaf) for number in np.flatnonzero(follows & is_link)]
+    # Legs that move alike keep their distances from each other's feet too: each foot belongs to the nearest.
+    nearest: dict[int, float] = {}
+    for off_bone, bone, leaf in sorted(following):
+        is_taken = skeleton.parents[bone] in nearest or nearest.get(leaf, off_bone) < off_bone - 2.0 * tolerance
+        if parents[bone] == skeleton.parents[bone] and not is_taken:
+            parents[bone] = leaf
+            nearest[bone], nearest[leaf] = off_bone, off_bone
     return tuple(parents)
 
 

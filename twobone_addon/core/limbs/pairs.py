@@ -12,6 +12,7 @@ from ...records import replace
 from .body.facing import LimbIndex
 from .body.judging import LimbKind
 from .body.shapes import Reason
+from .names import BEHIND, FRONT
 from .skeleton import Skeleton
 
 LimbKey: TypeAlias = tuple[int, int]
@@ -82,10 +83,6 @@ def without_listed(skeleton: Skeleton, found: Found) -> Found:
         if not listed & set(bones) and not any(above & set(other) for other in kept):
             kept[bones] = reason
     return replace(found, left_out=tuple(kept.items()))
-
-
-FRONT, BEHIND = re.compile(r"front|fore(?!arm)", re.IGNORECASE), re.compile(r"back|hind|rear", re.IGNORECASE)
-"""Words for the legs before and behind in names of bones."""
 
 
 def in_order(pairs: Sequence[LimbPair], names: Sequence[str]) -> tuple[LimbPair, ...]:

@@ -305,7 +305,8 @@ def _poses(scene: Scene, armature: Object, skeleton: Skeleton) -> Story[Array | 
     """Heads and tails `(P, B, 2, 3)` in poses spread over the armature's action; `None` without any that differs from rest.
 
     They are computed from the action's F-Curves. Bones that constraints or drivers move are assumed to follow their parents
-    as at rest; Blender evaluates them only where the rest pose shows no limbs (is laid out).
+    as at rest. Blender evaluates them where F-Curves decide nothing, as beside strips of an importer, and where the rest pose
+    shows no limbs (is laid out).
     """
     action = armature.animation_data.action if armature.animation_data else None
     bones = armature.data.bones
@@ -317,7 +318,8 @@ def _poses(scene: Scene, armature: Object, skeleton: Skeleton) -> Story[Array | 
     motion = CurveMotion(LineageReader(animation_times(scene, frames)))
     with objects_known():
         poses = {name: motion.find(quantity) for name, quantity in quantities.items()}
-    if is_laid_out(skeleton) and any(pose is None for pose in poses.values()):
+    unknown = [pose is None for pose in poses.values()]
+    if all(unknown) or (is_laid_out(skeleton) and any(unknown)):
         samples = yield Sample(list(quantities.values()), frames)
         poses = {name: samples.values[quantity] for name, quantity in quantities.items()}
     posed: dict[str, Array] = {}

@@ -60,14 +60,16 @@ def stances(tree: JointTree, candidates: Sequence[Candidate], able: Sequence[Can
     """The possible stances of a body, the likeliest first; `able` are the candidates that may be legs."""
     joints = {joint for each in candidates for both in each.pair.match.partners.items() for joint in both}
     places = tree.places[sorted(joints)]
-    found = [_stance(places, able, each.legs.reach, [each]) for each in able]
+    found = [_stance(tree, places, able, each.legs.reach, [each]) for each in able]
     for down, needed in _grounds(able):
-        found.append(_stance(places, able, down, needed))
+        found.append(_stance(tree, places, able, down, needed))
     hinted = [(stance.likely * _hint_factor(stance.down, down_hint), stance) for stance in found if stance is not None]
     return [stance for _, stance in sorted(hinted, key=lambda entry: -entry[0])]
 
 
-def _stance(places: Array, able: Sequence[Candidate], down: Array, needed: Sequence[Candidate]) -> BodyStance | None:
+def _stance(
+    tree: JointTree, places: Array, able: Sequence[Candidate], down: Array, needed: Sequence[Candidate]
+) -> BodyStance | None:
     """The stance with this down direction; `None` where a `needed` pair does not end on the ground."""
     length = float(np.linalg.norm(down))
     if length == 0.0:
@@ -76,11 +78,11 @@ def _stance(places: Array, able: Sequence[Candidate], down: Array, needed: Seque
     lowest = float((places @ down).max())
     # Most directions fail here, before all pairs are looked at.
     for each in needed:
-        fall = float(each.legs.reach @ down)
+        fall = _fall(tree, each.legs, down)
         is_low = fall > 0.0 and (each.legs.ends @ down).max() >= lowest - OUTERMOST * fall
         if not is_low or fall < LEAST_FALL_OF_MANY * each.legs.length:
             return None
-    fallen = [(float(each.legs.reach @ down), each) for each in able]
+    fallen = [(_fall(tree, each.legs, down), each) for each in able]
     feet = [(fall, each) for fall, each in fallen if fall > 0.0 and (each.legs.ends @ down).max() >= lowest - OUTERMOST * fall]
     least = LEAST_FALL_OF_MANY if len(feet) >= MANY_PAIRS else LEAST_FALL
     feet = [(fall, each) for fall, each in feet if fall >= least * each.legs.length]
@@ -91,6 +93,15 @@ def _stance(places: Array, able: Sequence[Candidate], down: Array, needed: Seque
         return None
     ordered = [each for _, each in sorted(feet, key=lambda entry: -entry[0])]
     return BodyStance(down, tuple(ordered), sum(fall for fall, _ in feet))
+
+
+def _fall(tree: JointTree, leg: Shape, down: Array) -> float:
+    """Reach down of a leg: of the legs of a spider, whose hips may be as low as its feet, from the highest knee on."""
+    if not leg.pair.of_fan:
+        return float(leg.reach @ down)
+    partners = [leg.pair.match.partners[joint] for joint in leg.way]
+    middle = (tree.places[list(leg.way)] + tree.places[partners]) / 2.0
+    return float(leg.end @ down - (middle @ down).min())
 
 
 def _slope(each: Candidate, down: Array) -> float:
@@ -163,6 +174,9 @@ LEAST_SHOULDER_HEIGHT = 0.65
 MOST_BEHIND = 0.05
 """Distance behind the foremost pair, relative to the legs, beyond which a pair comes second as arms: wings."""
 
+SHORT, SHORT_OF_LEGS = 0.5, 0.4
+"""Length of arms relative to the longest pair that may be arms and to the legs; what is below both is strings of a hood."""
+
 SECOND_ARMS = 0.7
 """Least length of a second pair of arms, relative to the first pair."""
 
@@ -217,24 +231,28 @@ def _judge_stance(
 ) -> Verdict | None:
     """Legs and arms of a body in this stance; `None` where the feet are too unlike legs."""
     left_out, down = list(misshapen), stance.down
+
+    def is_no_arm(shape: Shape) -> bool:
+        return shape.pair.attached in crowded or shape.pair.of_fan
+
     touching = _touching_arms(stance)
     feet = [*(candidate for candidate in stance.feet if candidate not in touching), *touching]
     first = feet[0].legs
-    fall = float(first.reach @ down)
+    fall = _fall(tree, first, down)
     legs: list[Shape] = [first]
     high: list[Shape] = []
     for candidate in (*feet[1:], *others):
         leg = candidate.legs
         height = float((first.end - leg.end) @ down) / fall
-        lies = float(leg.reach @ down) < LEAST_LEG_COSINE * float(np.linalg.norm(leg.reach))
+        lies = not leg.pair.of_fan and float(leg.reach @ down) < LEAST_LEG_COSINE * float(np.linalg.norm(leg.reach))
         if candidate.plain or candidate in touching or (candidate in others and (lies or height >= MOST_FOOT_HEIGHT)):
             high.append(candidate.arms)
         elif all(_apart(leg, other, fall) for other in legs):
             legs.append(leg)
         else:
             left_out.append((candidate.pair, Reason.AROUND))
-    left_out += [(shape.pair, Reason.HIGH) for shape in high if shape.pair.attached in crowded]
-    high = [shape for shape in high if shape.pair.attached not in crowded]
+    left_out += [(shape.pair, Reason.FAN if shape.pair.of_fan else Reason.HIGH) for shape in high if is_no_arm(shape)]
+    high = [shape for shape in high if not is_no_arm(shape)]
     feet_point = np.sum([leg.end - middle_links(tree, leg, leg.links)[2] for leg in legs], axis=0)
     arms = _arms(legs, high, down, feet_point - (feet_point @ down) * down, left_out)
     if len(legs) == 1 and first.hand and _ankle_angle(tree, first) < LEAST_FOOT_ANGLE:
@@ -306,8 +324,10 @@ def _arms(
             able.append(shape)
     if not able:
         return []
-    lowest = min(shape.pair.generation for shape in able)
-    near = [shape for shape in able if shape.pair.generation == lowest]
+    longest = max(shape.length for shape in able)
+    long = [shape for shape in able if shape.length >= min(SHORT * longest, SHORT_OF_LEGS * legs[0].length)]
+    lowest = min(shape.pair.generation for shape in long)
+    near = [shape for shape in long if shape.pair.generation == lowest]
     foremost = max(float(shape.root @ front) for shape in near)
     behind = MOST_BEHIND * hips * float(np.linalg.norm(front))
     best = max(near, key=lambda shape: (shape.hand, float(shape.root @ front) >= foremost - behind, shape.length))

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...array_types import Array, Indices, Mask
 from .joints import JointTree
-from .links import FEWEST
+from .links import FEWEST, way_on
 
 ALIKE = 0.2
 """Greatest difference of corresponding lengths on both sides of a body, relative to the longer one."""
@@ -314,6 +314,15 @@ LONG_FORK = 0.5
 FAN_BRANCHES = 3
 """Number of long branches at one joint that make a fan even if no two of them match."""
 
+STUB = 0.15
+"""Greatest length of the way to a fork, relative to each of its branches, at which these may be legs, as on a spider's thorax."""
+
+LEG_TURN = np.radians(30.0)
+"""Least angle at a joint of such a leg, in radians: feathers are straighter."""
+
+LEG_JOINTS = 4
+"""Least number of joints of such a leg."""
+
 
 @dataclass(frozen=True, slots=True)
 class Pair:
@@ -326,6 +335,8 @@ class Pair:
     match: Match
     fans_out: bool
     """Whether the branches fork into long ones, as wings do."""
+    of_fan: bool = False
+    """Whether it is one of several pairs of branches of a fan, which may be nothing but legs."""
 
 
 class Anatomy:
@@ -365,9 +376,48 @@ class Anatomy:
             if len(forks) >= FEWEST:
                 continue  # Two similar bodies, not two limbs.
             paired |= {match.first, match.second}
-            if len(match.partners) >= FEWEST:
+            legs = self._legs_of_fan(match, forks)
+            if legs:
+                self.pairs += [
+                    Pair(self.tree.parents[leg.first], generation + 1, leg, fans_out=False, of_fan=True) for leg in legs
+                ]
+            elif len(match.partners) >= FEWEST:
                 self.pairs.append(Pair(attached, generation, match, bool(forks)))
         return [joint for joint in siblings if joint not in paired]
+
+    def _legs_of_fan(self, match: Match, forks: Sequence[int]) -> list[Match]:
+        """The pairs of branches of a fan that may all be legs, such as a spider's at one bone of its thorax; else none."""
+        if len(forks) != 1 or forks[0] not in match.partners:
+            return []
+        tree, fork = self.tree, forks[0]
+        stub = sum(tree.edges[joint] for joint in tree.way_up(fork)[: tree.way_up(fork).index(match.first) + 1])
+        starts = [joint for joint in tree.children[fork] if joint in match.partners]
+        if len(starts) < FAN_BRANCHES or any(not self._is_bent(joint, stub) for joint in starts):
+            return []
+        others, legs = [match.partners[joint] for joint in starts], list[Match]()
+        for joint in starts:
+            options = [self.matching.compared(joint, other) for other in others]
+            legs.append(max(options, key=self._likeness))
+            others.remove(legs[-1].second)
+        return legs
+
+    def _likeness(self, match: Match) -> float:
+        """How alike two branches are, and how near each lies to the mirror image of the other."""
+        if self.mirror is None or not match.partners:
+            return match.shared
+        first, second = (self.tree.places[list(side)] for side in (match.partners, match.partners.values()))
+        opposites = Opposites(np.array([len(match.partners)]), first, second)
+        return match.shared - float(self.mirror.distances(opposites)[0]) / self.tree.size
+
+    def _is_bent(self, first: int, stub: float) -> bool:
+        """Whether a branch is much longer than a stub, and has joints enough for a leg, at one of which it turns."""
+        way = way_on(self.tree, first)
+        steps = np.diff(self.tree.places[way], axis=0)
+        lengths = np.linalg.norm(steps, axis=1)
+        if len(way) < LEG_JOINTS or lengths.min() <= 0.0 or stub > STUB * float(lengths.sum()):
+            return False
+        along = steps / lengths[:, None]
+        return bool((np.sum(along[1:] * along[:-1], axis=1) < np.cos(LEG_TURN)).any())
 
     def _forks(self, first: int) -> list[int]:
         """Joints at which a branch forks into a pair of long branches or a fan of them."""
