@@ -6,10 +6,10 @@ from typing import Literal
 from .errors import TwoBoneError as TwoBoneError
 from .pipeline.report.reports import BakeReport, ClipsReport
 from .tasks.align import AlignReport
-from .tasks.audit.task import AuditReport
+from .tasks.audit import AuditReport
 from .tasks.clear import ClearReport
 from .tasks.find_contacts.judge import ContactReport
-from .tasks.find_limbs.finding import LimbsReport
+from .tasks.find_limbs import LimbsReport
 from .tasks.nudge.task import NudgeReport
 from .tasks.plant.report.reporting import PlantReport, RootFitReport
 from .tasks.switch.limb_switch import SwitchedLimbs

@@ -32,11 +32,10 @@ from ..pipeline.story import Task
 from ..records import replace
 from ..said import as_json, joined
 from ..settings import OPTION, BakeSettings
-from ..settings.auditing import AuditSettings
 from ..settings.options import ACTIVE, OptionKind, Settings, without_effect
-from ..settings.tasks import BakeAllSettings, Table
+from ..settings.tasks import AuditSettings, BakeAllSettings, Table
 from ..tasks.all_tasks import KEYS_LIMBS, all_tasks
-from ..tasks.audit.task import AUDIT, clips_of
+from ..tasks.audit import AUDIT, clips_of
 from ..tasks.bake import BAKE, INSPECT, Rehearsal
 from ..tasks.convert.plans import is_converted
 from ..tasks.convert.task import CONVERT

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields
 
+from ..errors import SettingError
 from ..said import Sentence, note
-from . import OPTION, OPTIONS, BakeSettings
-from .auditing import AuditSettings
-from .bake_options import KeySettings
+from ..settings import OPTION, OPTIONS, BakeSettings
+from .bake_options import TIP_ENDS, KeySettings
 from .contacts import ContactFileSettings, ContactSettings, ExportContactSettings
-from .nudging import NudgeSettings
 from .options import (
     Group,
     Option,
@@ -17,14 +17,133 @@ from .options import (
     actions_option,
     bone_option,
     choice_option,
+    frame_option,
     name_option,
+    number_option,
     object_option,
     options_of,
+    path_option,
     switch_option,
+    vector_option,
     when,
     without_effect,
 )
 from .planting import PlantSettings, RootFitSettings
+
+LEAST_RANGE = 0.1
+"""Shortest fade in frames; Blender takes keys closer than a tenth of this for one key."""
+
+
+def _range_option(label: str, side: str) -> float:
+    text = f"Frames over which the nudge {side} (0 = a quarter of a second)"
+    return number_option(Group.KEYS, 0.0, label, text, minimum=0.0, unit="FRAMES", needs=when(remove=[False]))
+
+
+@dataclass(frozen=True)
+class NudgeSettings(Settings):
+    """The limb to nudge, and the nudge; or the frame of a nudge to remove."""
+
+    armature: str = object_option(Group.CHAIN, "Armature", "Armature with the limb. Leave empty to use the active object")
+    chain: str = name_option(Group.CHAIN, "Chain", "Name of the stored chain. Leave empty to use the bones or the active one")
+    upper: str = bone_option(Group.CHAIN, "Upper Bone", "First bone of a limb that is not stored, such as the upper arm")
+    lower: str = bone_option(Group.CHAIN, "Lower Bone", "Second bone of the limb, such as the forearm")
+    tip: str = bone_option(Group.CHAIN, "Tip Bone", "Bone whose head or tail moves, such as the hand. Leave empty to detect it")
+    tip_end: str = choice_option(
+        Group.CHAIN, "AUTO", "Tip End", "Which end of the tip bone is moved",
+        *TIP_ENDS,
+    )  # fmt: skip
+    frame: float | None = frame_option(
+        Group.KEYS, "Frame", "Frame at which the tip moves by the whole offset. Leave it out to use the current frame. "
+        "An existing nudge of the limb at this frame is replaced",
+    )  # fmt: skip
+    offset: tuple[float, float, float] = vector_option(
+        Group.KEYS, "Offset", "How far the tip moves, along the world's axes", needs=when(remove=[False])
+    )
+    before: float = _range_option("Before", "fades in")
+    after: float = _range_option("After", "fades out")
+    falloff: str = choice_option(
+        Group.KEYS, "SMOOTH", "Falloff", "How the nudge fades in and out",
+        ("SMOOTH", "Smooth", "Ease in and out"),
+        ("LINEAR", "Linear", "Evenly"),
+        ("CONSTANT", "Constant", "The whole offset at all frames of the range"), needs=when(remove=[False]),
+    )  # fmt: skip
+    loop: str = choice_option(
+        Group.KEYS, "AUTO", "Loop", "Whether a nudge near the end of a cycle continues at its beginning",
+        ("AUTO", "Automatic", "If the limb's animation repeats"),
+        ("ON", "On", "Always: from the limb's first to its last key"), ("OFF", "Off", "Never"), needs=when(remove=[False]),
+    )  # fmt: skip
+    remove: bool = switch_option(Group.KEYS, "Remove", "Remove the limb's nudge at the frame. The others stay as they are")
+    verify: bool = switch_option(
+        Group.ADVANCED, "Verify", "Evaluate the nudged animation and report where the tip is", default=True
+    )
+
+    def __post_init__(self) -> None:
+        """Also refuse fades that are too short for keys."""
+        super().__post_init__()
+        for name, value in (("Before", self.before), ("After", self.after)):
+            if 0.0 < value < LEAST_RANGE:
+                raise SettingError(
+                    "{option} is {value:g} frames, too short for keys. Use at least {least:g}, or 0 for a quarter of a second.",
+                    option=Sentence(name),
+                    value=value,
+                    least=LEAST_RANGE,
+                )
+
+
+def _limit(default: float, label: str, text: str) -> float:
+    return number_option(Group.REACH, default, label, text, minimum=0.0)
+
+
+@dataclass(frozen=True)
+class AuditSettings(ContactSettings):
+    """Armature, frames and ground, as for contacts, and the limits beyond which a clip is not fine.
+
+    The defaults lie just beyond clean motion: walks recorded over force plates, CMU's walks, and planted feet with exact truth.
+    Lengths are fractions of the limb's length. A limit as large as 1000 turns a check off.
+    """
+
+    max_slide: float = _limit(
+        0.02,
+        "Maximum Slide",
+        "Median distance in limb lengths that standing feet may slide; twice that for a single foot",
+    )
+    max_skate: float = _limit(
+        0.2,
+        "Maximum Skating",
+        "Share of the frames with a low foot at which it may slide, if feet slide in contacts or have none",
+    )
+    max_float: float = _limit(0.02, "Maximum Floating", "Median height in limb lengths at which feet may stand above the ground")
+    max_sink: float = _limit(
+        0.02,
+        "Maximum Sinking",
+        "Depth in limb lengths to which soles may sink for a quarter of the frames; at any frame four times that",
+    )
+    max_knee_pop: float = _limit(
+        1.2, "Maximum Knee Pop", "Second difference of the bend of a knee or elbow over a thirtieth of a second, in radians"
+    )
+    max_limb_pop: float = _limit(
+        0.5, "Maximum Limb Pop", "Second difference of the positions of knee and foot, or elbow and hand, in limb lengths"
+    )
+    max_hyperextension: float = number_option(
+        Group.REACH, math.radians(20.0), "Maximum Hyperextension", "How far a knee or elbow may bend to the wrong side",
+        minimum=0.0, unit="ANGLE",
+    )  # fmt: skip
+    max_jitter: float = _limit(0.003, "Maximum Jitter", "Standard deviation of the noise of joints, in limb lengths")
+    max_loop_gap: float = _limit(0.05, "Maximum Loop Gap", "Distance in limb lengths between a cycle's first and last pose")
+    cycles: str = choice_option(
+        Group.REACH, "AUTO", "Cycles", "Which clips must end in the pose in which they begin",
+        ("AUTO", "Automatic", "Actions that are marked as cyclic"),
+        ("ALL", "All", "Every clip"),
+        ("NONE", "None", "No clip"),
+    )  # fmt: skip
+    picture: str = path_option(
+        Group.ADVANCED, "Picture",
+        "SVG file for a picture of each clip. {shot} and {action} in its name stand for those of the clip", is_written=True,
+    )  # fmt: skip
+    compare: str = path_option(
+        Group.ADVANCED, "Compare", "Report of an earlier audit, whose measures are shown beside the new ones", is_written=False
+    )
+
 
 SCOPES = (
     ("ACTIVE", "Active Armature", "Every enabled chain of the active armature"),

@@ -15,14 +15,14 @@ PLACES = {
     "switch": ".switch.task:SWITCH",
     "clear": ".clear:CLEAR",
     "align": ".align:ALIGN",
-    "find_limbs": ".find_limbs.task:FIND_LIMBS",
+    "find_limbs": ".find_limbs:FIND_LIMBS",
     "find_contacts": ".find_contacts.task:FIND_CONTACTS",
     "import_contacts": ".find_contacts.exchange:IMPORT_CONTACTS",
     "export_contacts": ".find_contacts.exchange:EXPORT_CONTACTS",
     "plant": ".plant.task:PLANT",
-    "fit_root": ".fit_root.task:FIT_ROOT",
+    "fit_root": ".fit_root:FIT_ROOT",
     "nudge": ".nudge.task:NUDGE",
-    "audit": ".audit.task:AUDIT",
+    "audit": ".audit:AUDIT",
 }
 """Module and name of each task, by the name of its table. A task is imported when it is first used: operators and flags need
 only its table, and Blender shall start quickly."""

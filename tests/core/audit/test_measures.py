@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from twobone_addon.core.audit import measures
-from twobone_addon.core.audit.picture import Row, clip_picture
+from twobone_addon.core import audit as measures
+from twobone_addon.core.audit import Row, clip_picture
 from twobone_addon.core.contacts.states import ContactState
 
 RATES = (24, 30, 60, 120)

@@ -114,7 +114,7 @@ def test_another_armature_by_its_name_and_one_that_is_not_there(empty_file):
 
 
 def test_the_sentence_says_what_was_added_and_what_was_left_out(empty_file):
-    from twobone_addon.tasks.find_limbs.finding import LeftOutLimb, LimbReport, LimbsReport, said_left_out, said_named
+    from twobone_addon.tasks.find_limbs import LeftOutLimb, LimbReport, LimbsReport, said_left_out, said_named
 
     limbs = [
         LimbReport("LEG", "LEFT", "a", "b", "c", "HEAD", "", name, added, "", None, "")

@@ -5,8 +5,7 @@ from typing import Any
 import bpy
 
 from ...errors import TwoBoneError
-from ...settings.nudging import NudgeSettings
-from ...settings.tasks import TABLES
+from ...settings.tasks import TABLES, NudgeSettings
 from ..live.drag import CANCEL, CONFIRM, WHEEL, draw_icons
 from ..live.mouse import is_navigation, viewports_of
 from ..live.posing import is_there

@@ -127,7 +127,7 @@ class TWOBONE_OT_switch(FromTable, NeedsMode, bpy.types.Operator):
     def _limbs_in_scope(self, context: bpy.types.Context, given: dict[str, Any]) -> list[BakeSettings]:
         """Return the settings of all enabled chains in the scope, or of the limbs found on an armature that has no chains."""
         from ...pipeline.plan.completing import fresh_settings
-        from ...tasks.find_limbs.finding import found_limbs
+        from ...tasks.find_limbs import found_limbs
 
         armature = active_armature(context)
         if self.scope != "ACTIVE" or armature is None or armature.type != "ARMATURE" or armature.twobone.chains:

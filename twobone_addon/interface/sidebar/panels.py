@@ -67,7 +67,7 @@ def forward_of(chain: StoredChain) -> "Array":
     """Return the horizontal direction `(3,)` in which the chain's character faces, see `ahead`; zeros if unknown."""
     import numpy as np
 
-    from ...tasks.find_limbs.finding import ahead, feet_of, foot_of_chain
+    from ...tasks.find_limbs import ahead, feet_of, foot_of_chain
 
     armature = chain.id_data
     places = np.empty(3 * len(armature.data.bones), dtype=np.float32)

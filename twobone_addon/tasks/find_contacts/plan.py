@@ -37,7 +37,7 @@ from ...scene.versions import curve_bag
 from ...scene.writer import assign
 from ...settings import BakeSettings
 from ...settings.contacts import ContactSettings
-from ..find_limbs.finding import LimbRecord, found_limbs
+from ..find_limbs import LimbRecord, found_limbs
 
 SAME_FRAME = 0.01
 """Difference of frames below which they are the same."""

@@ -20,7 +20,7 @@ from ...scene.sampling.quantities import Samples
 from ...scene.visible.skin import Skins
 from ...settings.contacts import ContactSettings
 from ...settings.tasks import TABLES
-from ..find_limbs.finding import stored_limbs
+from ..find_limbs import stored_limbs
 from .judge import ChainContacts, ContactReport, assumed_soles, ground_ends
 from .plan import ContactPlan, plan_contacts, write_states
 from .solve import FoundContacts, solve_contacts

@@ -30,7 +30,7 @@ from ...scene.keys.tables import INTERPOLATION
 from ...scene.lookup import find_armature, object_named
 from ...scene.versions import curve_bag
 from ...settings import BakeSettings
-from ...settings.nudging import NudgeSettings
+from ...settings.tasks import NudgeSettings
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,8 +32,7 @@ from ...scene.keys.replaced import NUDGED, limb_name
 from ...scene.keys.writing import Change
 from ...scene.lookup import object_named
 from ...scene.versions import curve_bag
-from ...settings.nudging import NudgeSettings
-from ...settings.tasks import TABLES
+from ...settings.tasks import TABLES, NudgeSettings
 from .plan import NudgePlan, parts_of, plan_nudge
 from .solve import NudgeSolution, quantities, solve_nudges
 

@@ -24,7 +24,7 @@ from ...settings.tasks import TABLES
 from ..find_contacts.judge import assumed_soles, ground_ends
 from ..find_contacts.plan import noted_contacts, write_states
 from ..find_contacts.solve import solve_contacts
-from ..find_limbs.finding import stored_limbs
+from ..find_limbs import stored_limbs
 from ..give.baking import GuideProof, TargetReport, guide_changes, guide_report, measured_guides, planned_guides
 from ..give.guides import missing_guides
 from .keeping import follow_pole, kept_targets, rebake_settings

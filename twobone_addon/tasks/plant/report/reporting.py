@@ -11,7 +11,7 @@ import numpy as np
 
 from ....core.array_types import Array, Codes, Mask
 from ....core.arrays import every_row, magnitude
-from ....core.audit.measures import HUMAN_LEGS, STEP, pops
+from ....core.audit import HUMAN_LEGS, STEP, pops
 from ....core.contacts.skating import skate_share
 from ....core.contacts.states import contacts_of_states, on_ball, on_heel, runs
 from ....core.curves.frames import ranges

@@ -1,4 +1,4 @@
-"""Find the limbs of a character, which only reads; and store chains for them, which is a separate edit."""
+"""Find Limbs: add the arms and legs of a character to its list of chains."""
 
 from __future__ import annotations
 
@@ -8,27 +8,32 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...core.array_types import Array
-from ...core.limbs.body.judging import LimbKind
-from ...core.limbs.finding import FoundLimb, find_limbs, is_laid_out
-from ...core.limbs.skeleton import Skeleton
-from ...errors import ObjectError
-from ...pipeline.motion.sampling import CurveMotion
-from ...pipeline.plan.found_chain import chain_found
-from ...pipeline.plan.planes_of_rig import first_plane
-from ...pipeline.plan.stored import free_name, fresh_range
-from ...pipeline.report.reports import Report
-from ...pipeline.story import Sample, Story, answered
-from ...records import replace
-from ...said import Sentence, joined, note
-from ...scene.blender_types import Object, Scene
-from ...scene.bones import ChainNames
-from ...scene.graph.lineage_reading import LineageReader
-from ...scene.lookup import object_named, objects_known
-from ...scene.rig.chain_finding import chain_from_names
-from ...scene.rig.rest_reading import read_foot_points, read_skeleton
-from ...scene.sampling.evaluate import Quantity, animation_times
-from ...scene.writer import add_item, assign
+from ..core.array_types import Array
+from ..core.limbs.body.judging import LimbKind
+from ..core.limbs.finding import FoundLimb, find_limbs, is_laid_out
+from ..core.limbs.skeleton import Skeleton
+from ..errors import ObjectError
+from ..pipeline.motion.sampling import CurveMotion
+from ..pipeline.plan.found_chain import chain_found
+from ..pipeline.plan.planes_of_rig import first_plane
+from ..pipeline.plan.stored import free_name, fresh_range
+from ..pipeline.report.reports import Report
+from ..pipeline.story import Make, Sample, Story, Task, Write, answered
+from ..records import replace
+from ..said import Sentence, joined, note
+from ..scene.actions import OwnAction
+from ..scene.blender_types import Object, Scene
+from ..scene.bones import ChainNames
+from ..scene.graph.lineage_reading import LineageReader
+from ..scene.keys.writing import Change
+from ..scene.lookup import find_armature, object_named, objects_known
+from ..scene.rig.chain_finding import chain_from_names
+from ..scene.rig.rest_reading import read_foot_points, read_skeleton
+from ..scene.sampling.evaluate import Quantity, animation_times
+from ..scene.writer import add_item, assign
+from ..settings.tasks import TABLES, FindLimbsSettings
+from .give.guides import added_targets
+from .give.task import target_keys
 
 AHEAD = 0.3
 """Least horizontal part of the feet's direction, relative to its length, that gives a heading; a hanging foot has less."""
@@ -367,3 +372,38 @@ def _title(limb: FoundLimb) -> str:
     if limb.kind is LimbKind.LEG and limb.place.count == len(FRONT_AND_HIND):
         return " ".join([*words, FRONT_AND_HIND[number], kind])
     return " ".join([*words, kind, str(number + 1)])
+
+
+def add_limbs(scene: Scene, settings: FindLimbsSettings, active: Object | None, _own: OwnAction | None) -> Story[LimbsReport]:
+    """Add a chain for every limb of the named or active armature, or of the scene's only one, and targets on request."""
+    armatures = [thing for thing in scene.objects if thing.type == "ARMATURE"]
+    if (active is None or active.type != "ARMATURE") and len(armatures) == 1:
+        active = armatures[0]
+    armature = find_armature(settings.armature, active)
+    if not armature.is_editable:
+        raise ObjectError(
+            'Armature "{armature}" is linked from another file. Make it local or override it first.', armature=armature.name
+        )
+    found = yield from limbs_of(scene, armature)
+    limbs = [record.report(rest_stands=found.limbs_from == "REST") for record in found]
+    report = LimbsReport(
+        armature=armature.name,
+        limbs=limbs,
+        left_out=list(found.left_out),
+        limbs_from=found.limbs_from,
+        rest_is_no_pose=found.rest_is_no_pose,
+        sides_differ=found.sides_differ,
+        notes=[*said_named(limbs), *said_left_out(found.left_out)],
+    )
+    yield Make(stored_limbs(armature, found.limbs))
+    changes: list[Change] = []
+    if settings.targets:
+        chains = [armature.twobone.chains[record.chain] for record in found]
+        without_target = [chain for chain in chains if chain.target is None]
+        yield Make(added_targets(scene, without_target))
+        changes = yield from target_keys(scene, without_target)
+    yield Write(changes, lambda: report)
+    return report
+
+
+FIND_LIMBS = Task("find_limbs", TABLES["find_limbs"], add_limbs, LimbsReport)

@@ -10,40 +10,38 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...core.array_types import Array, Codes, Mask
-from ...core.arrays import magnitude
-from ...core.audit import measures
-from ...core.audit.measures import Skating
-from ...core.audit.picture import PICTURE_START, Row, clip_picture
-from ...core.contacts.feet import FeetMotion
-from ...core.contacts.points import posed_point
-from ...core.contacts.skating import skating_frames
-from ...core.rig.bones import RestChain
-from ...errors import ChainError, FileError, ObjectError, SettingError, refused_by_system
-from ...files import read, read_table, refuse_unwritable, write
-from ...pipeline.chosen_actions import own_span
-from ...pipeline.plan.completing import names_of
-from ...pipeline.plan.found_chain import chain_found
-from ...pipeline.report.reports import ClipsReport, Report
-from ...pipeline.report.units import units_of
-from ...pipeline.story import Agree, Sample, Span, Story, Task, Write
-from ...records import replace
-from ...said import Sentence, joined, note
-from ...scene.actions import OwnAction
-from ...scene.blender_types import Object, Scene
-from ...scene.bones import ChainNames
-from ...scene.ground import GroundSurface, changes_shape
-from ...scene.lookup import file_at, find_armature, object_named, open_file, playing_action
-from ...scene.rig.rest_reading import carrier_of
-from ...scene.sampling.quantities import Quantity, Samples
-from ...settings.auditing import AuditSettings
-from ...settings.options import ACTIVE
-from ...settings.tasks import TABLES
-from ..find_contacts.plan import ContactPlan, Legs, contact_frames, contacts_source, foot_plan, keyed_contact
-from ..find_contacts.solve import FoundContacts, grounded_feet, solve_contacts
-from ..find_limbs.finding import HUGE, found_limbs
-from ..plant.keys.anew import planted_departures
-from ..plant.report.reporting import LARGE_REPAIR
+from ..core import audit as measures
+from ..core.array_types import Array, Codes, Mask
+from ..core.arrays import magnitude
+from ..core.audit import PICTURE_START, Row, Skating, clip_picture
+from ..core.contacts.feet import FeetMotion
+from ..core.contacts.points import posed_point
+from ..core.contacts.skating import skating_frames
+from ..core.rig.bones import RestChain
+from ..errors import ChainError, FileError, ObjectError, SettingError, refused_by_system
+from ..files import read, read_table, refuse_unwritable, write
+from ..pipeline.chosen_actions import own_span
+from ..pipeline.plan.completing import names_of
+from ..pipeline.plan.found_chain import chain_found
+from ..pipeline.report.reports import ClipsReport, Report
+from ..pipeline.report.units import units_of
+from ..pipeline.story import Agree, Sample, Span, Story, Task, Write
+from ..records import replace
+from ..said import Sentence, joined, note
+from ..scene.actions import OwnAction
+from ..scene.blender_types import Object, Scene
+from ..scene.bones import ChainNames
+from ..scene.ground import GroundSurface, changes_shape
+from ..scene.lookup import file_at, find_armature, object_named, open_file, playing_action
+from ..scene.rig.rest_reading import carrier_of
+from ..scene.sampling.quantities import Quantity, Samples
+from ..settings.options import ACTIVE
+from ..settings.tasks import TABLES, AuditSettings
+from .find_contacts.plan import ContactPlan, Legs, contact_frames, contacts_source, foot_plan, keyed_contact
+from .find_contacts.solve import FoundContacts, grounded_feet, solve_contacts
+from .find_limbs import HUGE, found_limbs
+from .plant.keys.anew import planted_departures
+from .plant.report.reporting import LARGE_REPAIR
 
 
 @dataclass(frozen=True, slots=True)

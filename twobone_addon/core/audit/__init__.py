@@ -1,1 +1,0 @@
-"""Measure the defects of a clip and draw them as a picture."""

@@ -1,1 +1,0 @@
-"""Find Limbs: store the arms and legs of a character as chains."""
