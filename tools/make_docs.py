@@ -32,7 +32,7 @@ from twobone_addon.settings.options import Group, Option, OptionKind, options_of
 from twobone_addon.settings.planting import PlantSettings  # noqa: E402
 from twobone_addon.tasks import find_limbs as limbs  # noqa: E402
 from twobone_addon.tasks.convert.task import ConvertedReport  # noqa: E402
-from twobone_addon.tasks.find_contacts import judge as contacts  # noqa: E402
+from twobone_addon.tasks.find_contacts import task as contacts  # noqa: E402
 from twobone_addon.tasks.give.baking import TargetReport  # noqa: E402
 from twobone_addon.tasks.plant.report import reporting as planting  # noqa: E402
 from twobone_addon.tasks.switch.limb_switch import SwitchReport  # noqa: E402

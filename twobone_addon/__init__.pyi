@@ -8,7 +8,7 @@ from .pipeline.report.reports import BakeReport, ClipsReport
 from .tasks.align import AlignReport
 from .tasks.audit import AuditReport
 from .tasks.clear import ClearReport
-from .tasks.find_contacts.judge import ContactReport
+from .tasks.find_contacts.task import ContactReport
 from .tasks.find_limbs import LimbsReport
 from .tasks.nudge.task import NudgeReport
 from .tasks.plant.report.reporting import PlantReport, RootFitReport

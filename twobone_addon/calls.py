@@ -26,7 +26,7 @@ from .settings import BakeSettings
 from .settings.options import ACTIVE, Option, OptionKind, as_meant
 from .settings.tasks import ALL_CHAINS, tables_by_call
 from .tasks.all_tasks import KEYS_LIMBS, task_named
-from .tasks.switch.first import run_after_switch
+from .tasks.switch.task import run_after_switch
 
 TABLE_OF = tables_by_call()
 """The table of each call, by the name of its operator."""

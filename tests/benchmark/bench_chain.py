@@ -18,8 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from twobone_addon.core.solver.angles import forward
 from twobone_addon.core.solver.chain import read_request, solve_chain
-from twobone_addon.core.solver.chain_descent import descend
-from twobone_addon.core.solver.chain_search import aim
+from twobone_addon.core.solver.chain_descent import aim, descend
 
 REACHED = 1e-6
 LINK_COUNTS = range(3, 9)

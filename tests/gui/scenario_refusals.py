@@ -29,15 +29,15 @@ def prepare():
 
 def listen():
     """Note what dialogs say."""
-    name = next(path for path in sys.modules if path.endswith("twobone_addon.interface.running.correcting"))
-    correcting = sys.modules[name]
-    draw = correcting.draw_sentence
+    name = next(path for path in sys.modules if path.endswith("twobone_addon.interface.refusing"))
+    refusing = sys.modules[name]
+    draw = refusing.draw_sentence
 
     def heard(layout, sentence, *arguments, **more):
         dialogs.append(sentence.text())
         draw(layout, sentence, *arguments, **more)
 
-    correcting.draw_sentence = heard
+    refusing.draw_sentence = heard
 
 
 def rig():

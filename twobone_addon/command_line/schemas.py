@@ -19,7 +19,7 @@ from ..settings import OPTIONS, ORIGINS, BakeSettings
 from ..settings.options import Option, OptionKind
 from ..tasks.all_tasks import all_tasks
 from ..tasks.convert.task import ConvertedReport
-from ..tasks.find_contacts.judge import ContactReport
+from ..tasks.find_contacts.task import ContactReport
 from ..tasks.give.baking import TargetReport
 from ..tasks.plant.report.reporting import PlantReport, RootFitReport
 from ..tasks.switch.limb_switch import SwitchReport

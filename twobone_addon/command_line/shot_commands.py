@@ -40,7 +40,7 @@ from ..tasks.bake import BAKE, INSPECT, Rehearsal
 from ..tasks.convert.plans import is_converted
 from ..tasks.convert.task import CONVERT
 from ..tasks.plant.report.reporting import missed_by
-from ..tasks.switch.first import run_after_switch
+from ..tasks.switch.task import run_after_switch
 from .batch.shots import ShotRecord, write_record
 from .flags import ChainGroup, flag
 from .job import OF_COMMAND, ONCE, USES, Job, load_job

@@ -1,10 +1,18 @@
-"""Operators that may refuse to run: they report one sentence with the reason and change nothing."""
+"""Operators that may refuse to run: they report one sentence with the reason and change nothing.
+
+In a window the refusal may open a dialog that shows the reason with the settings, to correct them and try again.
+"""
+
+from typing import Any
 
 import bpy
-from bpy.app.translations import pgettext_rpt
+from bpy.app.translations import pgettext_iface, pgettext_rpt
 
 from ..errors import TwoBoneError
 from ..said import Sentence
+from ..settings.options import OptionKind
+from ..settings.tasks import Table
+from .rows import draw_remedy, draw_sentence
 from .stored.selecting import follow_selection
 
 
@@ -34,3 +42,83 @@ def refuse(operator: bpy.types.Operator, sentence: Sentence) -> set[str]:
     """Report the sentence as an error and cancel the operator."""
     operator.report({"ERROR"}, sentence.text(pgettext_rpt))
     return {"CANCELLED"}
+
+
+WIDTH = 400
+"""Width of the dialog in pixels, at resolution scale 1; most sentences take three lines."""
+
+
+def can_ask(context: bpy.types.Context) -> bool:
+    """Whether a dialog can be shown: there is a window, and Blender does not run in the background, which has one too."""
+    return context.window is not None and not bpy.app.background
+
+
+class CanBeCorrected:
+    """Mixin for operators with `draw_correction()`, which draws the settings that may have been wrong."""
+
+    table: Table
+    """Option table of the task."""
+    refusal: Sentence | None = None
+    """Why the last try was refused, while the dialog that shows it is open."""
+
+    def ask_to_correct(self, context: bpy.types.Context, sentence: Sentence) -> set[str]:
+        """Open the dialog; if it cannot be shown or no setting can help, report the error and cancel."""
+        if not can_ask(context) or not self.can_be_corrected():
+            return refuse(self, sentence)
+        self.refusal = sentence
+        manager = context.window_manager
+        return manager.invoke_props_dialog(
+            self, width=WIDTH, title=pgettext_iface(self.bl_label), confirm_text=pgettext_iface("Try Again")
+        )
+
+    def ask_again(self, sentence: Sentence) -> set[str]:
+        """Handle a refusal of `execute`: from the dialog, which this try closes, invoke the operator again to open a new one."""
+        if self.is_half_chosen():
+            self.report({"INFO"}, sentence.text(pgettext_rpt))
+            return {"CANCELLED"}
+        if self.refusal is None:
+            return refuse(self, sentence)
+        self.refusal = None
+        # Blender spells an operator's name in two ways: `twobone.bake`, and `TWOBONE_OT_bake` on a running operator.
+        operator = getattr(bpy.ops.twobone, self.bl_idname.rpartition("_OT_")[2].rpartition(".")[2])
+        operator("INVOKE_DEFAULT", **self._given_properties())
+        return {"CANCELLED"}
+
+    def is_half_chosen(self) -> bool:
+        """Whether a change in the redo panel has made an object's field appear, which is still empty: an error would hide it."""
+        own = [
+            each
+            for each in (*self.table.of_chains, *self.table.own)
+            if each.kind is OptionKind.OBJECT and hasattr(self, each.name)
+        ]
+        is_empty = any(each.needs is not None and each.needs.is_met(self) and not getattr(self, each.name) for each in own)
+        return is_empty and self.options.is_repeat
+
+    def can_be_corrected(self) -> bool:
+        """Whether other settings of the operator may help."""
+        return True
+
+    def draws_refusal(self, context: bpy.types.Context) -> bool:
+        """Draw the dialog if it is open; return whether it is."""
+        if self.refusal is None:
+            return False
+        layout = self.layout
+        width = WIDTH * context.preferences.system.ui_scale
+        draw_sentence(layout.column(), self.refusal, context, icon="ERROR", width=width)
+        if draw_remedy(layout, self.refusal, getattr(self, "stored", "")):
+            return True
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        self.draw_correction()
+        return True
+
+    def _given_properties(self) -> dict[str, Any]:
+        """Return the properties that have been set, as keyword arguments of a call of the operator."""
+        # A setting named "keys" hides the method `keys`, which would list the set properties.
+        known = [each.identifier for each in self.properties.bl_rna.properties if each.identifier != "rna_type"]
+        names = [name for name in known if self.properties.is_property_set(name)]
+        values = {name: getattr(self, name) for name in names}
+        return {
+            name: [dict(entry.items()) for entry in value] if isinstance(value, bpy.types.bpy_prop_collection) else value
+            for name, value in values.items()
+        }

@@ -17,8 +17,7 @@ from ..errors import DependencyError
 from ..said import Sentence
 from ..scene.blender_types import Constraint, Object, Scene
 from ..scene.bones import ChainNames
-from ..scene.graph.rig_graph import turning
-from ..scene.graph.stillness import Stillness
+from ..scene.graph.rig_graph import Stillness, turning
 from ..scene.restoring import frame_and_edits_kept
 from ..scene.rig.constraints import is_acting
 from ..scene.sampling.evaluate import values_over

@@ -14,7 +14,7 @@ from ..scene.keys.replaced import limb_name
 from ..scene.keys.tables import INTERPOLATION, key_numbers
 from ..scene.keys.writing import Change
 from ..scene.sampling.quantities import Quantity, Samples
-from .keys.keying import KeyedChain
+from .keying import KeyedChain
 from .plan.chain_plan import ChainPlan
 from .story import Sample, Story
 

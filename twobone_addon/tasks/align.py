@@ -27,7 +27,7 @@ from ..core.rig.plane_frames import LETTERS, PlaneSpaces, has_plane, is_bent, st
 from ..core.rig.posing import Reference, hinge_axis, present_reference, rest_reference, scale_carriers
 from ..core.rig.rotations import determinant, unit
 from ..errors import ChainError
-from ..pipeline.keys.keying import reduced_channel
+from ..pipeline.keying import reduced_channel
 from ..pipeline.motion.sampling import CurveMotion
 from ..pipeline.plan.found_chain import end_bone_of, find_chain
 from ..pipeline.plan.planes_of_rig import decided, normal_now
@@ -40,8 +40,7 @@ from ..scene.actions import OwnAction
 from ..scene.blender_types import Object, Scene
 from ..scene.bones import ChainNames
 from ..scene.graph.lineage_reading import LineageReader
-from ..scene.graph.rig_graph import Node, dependencies
-from ..scene.graph.stillness import Stillness
+from ..scene.graph.rig_graph import Node, Stillness, dependencies
 from ..scene.keys.guarding import refuse_unconvertible
 from ..scene.keys.reading import key_frames, motion_curves
 from ..scene.keys.tables import INTERPOLATION, KEY_PLAIN, ChannelKeys, StraightKeys, read_keys

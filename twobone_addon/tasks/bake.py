@@ -14,15 +14,14 @@ from ..errors import TwoBoneError
 from ..pipeline.beginning import ToWrite
 from ..pipeline.chosen_actions import own_span
 from ..pipeline.gate import refuse_posed, who_shows
-from ..pipeline.keys.keying import KeyedChain, keyed_chain
+from ..pipeline.keying import KeyedChain, keyed_chain
 from ..pipeline.motion.plan_motion import followed_motion, motion_quantities, without_target
 from ..pipeline.plan.planning import ChainPlan, plan_bake, refuse_overlap
 from ..pipeline.plan.stored import was_flipped
 from ..pipeline.pose.solving import SolvedChain, curves_of_poses, solve_chain_poses, without_turns
 from ..pipeline.proof import prove
 from ..pipeline.report.between import Measured
-from ..pipeline.report.freshness import fingerprints_of
-from ..pipeline.report.reporting import chain_report
+from ..pipeline.report.reporting import chain_report, fingerprints_of
 from ..pipeline.report.reports import BakeReport, ChainReport, Refused, Results, bake_report, statement
 from ..pipeline.report.twist import largest_twists
 from ..pipeline.report.units import units_of

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from twobone_addon.core.curves.cuts import cuts
+from twobone_addon.core.curves.frames import cuts
 
 COUNT = 60
 

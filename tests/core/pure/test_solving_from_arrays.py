@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from twobone_addon.core.rig.bones import BoneChannels, ChainMotion, RestBone, RestChain
-from twobone_addon.pipeline.keys.keying import keyed_chain
+from twobone_addon.pipeline.keying import keyed_chain
 from twobone_addon.pipeline.motion.plan_motion import PlanMotion, aimed
 from twobone_addon.pipeline.plan.chain_plan import ChainPlan
 from twobone_addon.pipeline.pose.solving import solve_curves

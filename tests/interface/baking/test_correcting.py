@@ -8,9 +8,9 @@ import pytest
 from tests.interface.baking.playing import playing
 from tests.interface.recording import Layout, Windows, sidebar
 from tests.tasks.scenes import LEG, add_empty, build_armature
+from twobone_addon.interface import refusing
 from twobone_addon.interface.operators.bake import TWOBONE_OT_bake, TWOBONE_OT_bake_all
 from twobone_addon.interface.operators.of_tasks import OPERATORS
-from twobone_addon.interface.running import correcting
 from twobone_addon.interface.running.progress import ShowsProgress
 
 ABOUT = {
@@ -48,7 +48,7 @@ def leg(empty_file):
 
 @pytest.mark.parametrize("operator", ABOUT, ids=lambda operator: operator.__name__)
 def test_what_is_refused_in_a_window_opens_a_dialog_with_the_sentence_and_the_settings(operator, leg, monkeypatch):
-    monkeypatch.setattr(correcting, "can_ask", lambda _context: True)
+    monkeypatch.setattr(refusing, "can_ask", lambda _context: True)
     leg.twobone.chains[0].lower = "hand"
     acting = playing(operator)
     context = sidebar(window=object(), window_manager=Dialogs(), scene=bpy.context.scene)
@@ -63,7 +63,7 @@ def test_what_is_refused_in_a_window_opens_a_dialog_with_the_sentence_and_the_se
 
 
 def test_of_the_rest_the_dialog_has_only_what_was_given(leg, monkeypatch):
-    monkeypatch.setattr(correcting, "can_ask", lambda _context: True)
+    monkeypatch.setattr(refusing, "can_ask", lambda _context: True)
     acting = playing(OPERATORS["convert_ik"], bone="hand", step=-1.0)
     context = sidebar(window=object(), window_manager=Dialogs(), scene=bpy.context.scene)
     assert ShowsProgress.invoke(acting, context, None) == {"RUNNING_MODAL"}
@@ -85,7 +85,7 @@ def test_where_nobody_can_be_asked_the_sentence_is_all(operator, leg):
 def test_what_is_refused_from_the_dialog_is_tried_anew_with_all_that_was_given(leg, monkeypatch):
     calls = []
     called = SimpleNamespace(convert_ik=lambda how, **given: calls.append((how, given)))
-    monkeypatch.setattr(correcting, "bpy", SimpleNamespace(ops=SimpleNamespace(twobone=called), types=bpy.types))
+    monkeypatch.setattr(refusing, "bpy", SimpleNamespace(ops=SimpleNamespace(twobone=called), types=bpy.types))
     acting = playing(OPERATORS["convert_ik"], bone="hand", keys="REDUCE")
     acting.refusal = "why"
     assert ShowsProgress.execute(acting, sidebar()) == {"CANCELLED"}
@@ -121,7 +121,7 @@ def test_no_error_hides_the_field_of_the_planes_object_while_it_is_chosen_in_the
 
 @pytest.mark.parametrize("operator", [TWOBONE_OT_bake, TWOBONE_OT_bake_all], ids=lambda operator: operator.__name__)
 def test_a_bake_without_a_target_says_so_and_offers_one_and_nothing_else(operator, leg, monkeypatch):
-    monkeypatch.setattr(correcting, "can_ask", lambda _context: True)
+    monkeypatch.setattr(refusing, "can_ask", lambda _context: True)
     leg.twobone.chains[0].target = None
     acting = playing(operator)
     context = sidebar(window=object(), window_manager=Dialogs(), scene=bpy.context.scene)
@@ -134,7 +134,7 @@ def test_a_bake_without_a_target_says_so_and_offers_one_and_nothing_else(operato
 
 
 def test_a_limb_that_ik_poses_is_offered_the_switch_that_lets_the_bake_through(leg, monkeypatch):
-    monkeypatch.setattr(correcting, "can_ask", lambda _context: True)
+    monkeypatch.setattr(refusing, "can_ask", lambda _context: True)
     ik = leg.pose.bones["lower"].constraints.new("IK")
     ik.target, ik.chain_count = add_empty("Goal"), 2
     bpy.context.view_layer.objects.active = leg

@@ -10,7 +10,7 @@ from tests.tasks.scenes import LEG, add_empty, build_armature
 from twobone_addon.interface import watching
 from twobone_addon.interface.sidebar.panels import TWOBONE_PT_chains
 from twobone_addon.interface.sidebar.result_panel import TWOBONE_PT_result
-from twobone_addon.pipeline.report import freshness
+from twobone_addon.pipeline.report import reporting
 from twobone_addon.scene.visible import visible_bone
 
 
@@ -24,7 +24,7 @@ def looks(empty_file, monkeypatch):
     bpy.ops.twobone.bake()
     assert json.loads(chain.report)["fingerprint"]
     counts = {"shown_bone": 0, "chain_digest": 0}
-    for module, name in ((visible_bone, "shown_bone"), (freshness, "chain_digest")):
+    for module, name in ((visible_bone, "shown_bone"), (reporting, "chain_digest")):
         monkeypatch.setattr(module, name, counting(counts, module, name))
 
     def draw():

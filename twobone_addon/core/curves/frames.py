@@ -1,7 +1,9 @@
-"""Choose the frames to key and sample, list frames as [first, last] ranges, and examine the seam of a cycle.
+"""Choose the frames to key and sample, list frames as [first, last] ranges, examine the seam of a cycle, and find cuts.
 
 Frames are sorted float64 arrays of scene frames, which may be fractional or negative.
 """
+
+from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -9,6 +11,7 @@ from numpy.typing import ArrayLike
 from ...errors import SettingError
 from ...said import Sentence
 from ..array_types import Array, Indices
+from ..arrays import magnitude
 from .continuity import nearest_turn
 from .reduction import STILL
 
@@ -123,3 +126,30 @@ def seam_slopes(times: Array, values: Array) -> Array:
     if any(np.abs(values[row + 1] - values[row]).max(initial=0.0) <= STILL for row in (0, -2)):
         return np.zeros(values.shape[1])
     return np.mean(end_slopes(times, values), axis=0)
+
+
+# A cut: from one frame to the next all of a body jumps, as where two takes were joined. Nothing may be eased across it.
+
+JUMP = 0.25
+"""Smallest jump of every point at a cut, relative to the size of the body, such as the length of a leg."""
+
+SUDDEN = 4.0
+"""How many times a cut is larger than any other step of any point near it: a fast motion has equals beside it."""
+
+STEPS_BESIDE = 4
+"""Number of steps to either side with which a step is compared: motion held on twos or threes jumps again within these."""
+
+
+def cuts(points: Array, size: float) -> Indices:
+    """Rows of `points` `(F, P, 3)`, one a frame, at which another take begins; `size` is that of the body.
+
+    Neither the first two nor the last row begin a take: a take has two frames at least.
+    """
+    steps = magnitude(np.diff(points, axis=0))
+    least, most = steps.min(axis=1), steps.max(axis=1)
+    found = []
+    for row in np.flatnonzero(least > JUMP * size).tolist():
+        beside = np.concatenate([most[max(row - STEPS_BESIDE, 0) : row], most[row + 1 : row + 1 + STEPS_BESIDE]])
+        if 0 < row < len(steps) - 1 and least[row] > SUDDEN * beside.max(initial=0.0):
+            found.append(row + 1)
+    return np.array(found, dtype=int)

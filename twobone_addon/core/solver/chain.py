@@ -17,10 +17,9 @@ from ...records import replace
 from ..array_types import Array, Codes, Mask
 from ..arrays import held, span
 from .angles import forward, hold, wrap
-from .chain_descent import RELAXING_DAMPING, bounded_step, descend
+from .chain_descent import REACHED, RELAXING_DAMPING, bounded_step, descend, evenly_spread, reach_out, solve_frames, spread_poses
 from .chain_methods import coordinate_descent, spring_pose
 from .chain_problem import ChainProblem
-from .chain_search import REACHED, evenly_spread, reach_out, solve_frames, spread_poses
 from .chain_sides import preferred_pose
 from .reach import Reach, room_for_sums
 

@@ -17,7 +17,7 @@ from ...pipeline.motion.sampling import sample
 from ...pipeline.pose.present import dragging_plan, present_channels, present_inputs, present_limbs, present_motion
 from ...records import replace
 from ...tasks.give.guides import target_guide
-from ...tasks.nudge.plan import NudgePlan
+from ...tasks.nudge.task import NudgePlan
 from .mouse import EDGE, Pointer
 from .posing import read_channels, set_values, write_channels
 

@@ -60,7 +60,7 @@ class WithMouse(FromTable):
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         """Begin the drag; without a viewport, or if an offset or `remove` is given, run directly."""
-        from ...tasks.nudge.plan import plan_nudge
+        from ...tasks.nudge.task import plan_nudge
         from ..live.nudging import NudgeDrag
         from ..overlay.drawing import begin_drawing
         from ..overlay.nudges import nudge_lines

@@ -167,7 +167,7 @@ class TWOBONE_OT_plant(FromTable, NeedsMode, bpy.types.Operator):
 
 def keep_planted(report: Any, said: str) -> None:
     """Store the sentence and all stances on the armature: those that still slide first, then those that were moved most."""
-    from ...tasks.find_contacts.judge import steps
+    from ...tasks.find_contacts.task import steps
 
     document = json.loads(report.to_json())
     contacts = []

@@ -13,8 +13,7 @@ from gpu_extras.batch import batch_for_shader
 
 from ...pipeline.plan.stored import active_chain
 from ...settings import LETTERS
-from . import data as overlay_data
-from . import footprints
+from . import data
 from .lines import Color, Lines, Palette, guide_lines, joined, miss_lines, path_lines, plane_lines, reach_lines, solution_lines
 
 SHADER = "POLYLINE_SMOOTH_COLOR"
@@ -54,18 +53,18 @@ LABEL_SIZE = 11.0
 
 def draw(context: bpy.types.Context, armature: bpy.types.Object) -> None:
     """Draw the overlay of an armature's active chain in the current viewport."""
-    shown = overlay_data.update(context, armature)
+    shown = data.update(context, armature)
     palette = theme_palette(context.preferences.themes[0], active_chain(armature).plane)
     options = armature.twobone
     switches = (options.show_plane, options.show_reach, options.show_solutions)
     chain_part.update((shown.picture_version, switches, palette), lambda: chain_lines(shown, switches, palette))
-    made_from = (overlay_data.paths.version, id(shown.paths), options.show_path, palette)
+    made_from = (data.paths.version, id(shown.paths), options.show_path, palette)
     path_part.update(made_from, lambda: way_lines(shown, palette) if options.show_path else {})
-    feet = footprints.feet_of(armature) if options.show_footprints else []
+    feet = data.feet_of(armature) if options.show_footprints else []
     frame = context.scene.frame_current_final
-    made_from = (footprints.feet.version, armature.name, bool(feet) and frame, palette)
-    near = footprints.pictures_around(feet, frame)
-    feet_part.update(made_from, lambda: {WIDE: footprints.foot_lines(near, palette)} if feet else {})
+    made_from = (data.feet.version, armature.name, bool(feet) and frame, palette)
+    near = data.pictures_around(feet, frame)
+    feet_part.update(made_from, lambda: {WIDE: data.foot_lines(near, palette)} if feet else {})
     if chain_part.batches or path_part.batches or feet_part.batches:
         batches = (*path_part.batches, *feet_part.batches, *chain_part.batches)
         _draw_batches(context, batches, in_front=options.show_in_front)
@@ -93,18 +92,18 @@ def draw_labels(context: bpy.types.Context, armature: bpy.types.Object) -> None:
     blf.size(0, LABEL_SIZE * context.preferences.system.ui_scale)
     blf.color(0, *palette.chosen)
     frame = context.scene.frame_current_final
-    labels = footprints.foot_labels(footprints.pictures_around(footprints.feet_of(armature), frame), frame)
+    labels = data.foot_labels(data.pictures_around(data.feet_of(armature), frame), frame)
     places = [location_3d_to_region_2d(context.region, context.region_data, place) for place, _ in labels]
     visible = [(place, text) for place, (_, text) in zip(places, labels, strict=True) if place is not None]
     gap, sizes = blf.dimensions(0, "0")[0], [blf.dimensions(0, text) for _, text in visible]
     sizes = [(width + gap, height) for width, height in sizes]
-    for row in footprints.with_room([(*place,) for place, _ in visible], sizes):
+    for row in data.with_room([(*place,) for place, _ in visible], sizes):
         place, text = visible[row]
         blf.position(0, place.x, place.y, 0)
         blf.draw(0, text)
 
 
-def chain_lines(shown: overlay_data.OverlayPicture, switches: tuple[bool, bool, bool], palette: Palette) -> dict[float, Lines]:
+def chain_lines(shown: data.OverlayPicture, switches: tuple[bool, bool, bool], palette: Palette) -> dict[float, Lines]:
     """Return the lines of the present frame by width; `switches` turn plane, reach and solutions on."""
     if shown.picture is None:
         return {}
@@ -116,7 +115,7 @@ def chain_lines(shown: overlay_data.OverlayPicture, switches: tuple[bool, bool, 
     return {THIN: joined(thin), WIDE: joined(wide)}
 
 
-def way_lines(shown: overlay_data.OverlayPicture, palette: Palette) -> dict[float, Lines]:
+def way_lines(shown: data.OverlayPicture, palette: Palette) -> dict[float, Lines]:
     """Return the lines of the paths over the range by width."""
     if shown.path is None:
         return {}
@@ -153,7 +152,7 @@ def forget() -> None:
     """Release all GPU batches and cached data."""
     for part in (chain_part, path_part, feet_part):
         part.made_from, part.batches = (), ()
-    overlay_data.forget()
+    data.forget()
 
 
 CONTRAST = 2.5

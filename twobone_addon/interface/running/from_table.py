@@ -8,11 +8,11 @@ import bpy
 from ...settings.options import ACTIVE, Group
 from ...settings.tasks import Table
 from ...tasks.all_tasks import task_named
+from ..refusing import can_ask
 from ..rows import draw_options, draw_own_options
 from ..stored.option_properties import given_settings, given_with_range, properties_of, with_properties
 from ..stored.selecting import keep_active, meant_settings
 from ..stored.where import NeedsMode, active_armature
-from .correcting import can_ask
 from .progress import Begun, ShowsProgress
 
 MEANT = {"armature", "upper", "lower", "tip", "target", "target_bone"}

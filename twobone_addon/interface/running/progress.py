@@ -15,12 +15,11 @@ from ...pipeline.report.reports import FORMAT, BakeReport
 from ...said import Sentence
 from ...scene.sampling.stepping import Steps, Verifying, at_once
 from ...settings.tasks import Table
-from ..refusing import refuse
+from ..refusing import CanBeCorrected, can_ask, refuse
 from ..stored.option_properties import show_listed
 from ..stored.selecting import follow_selection
 from ..stored.storing import Renamed, keyed_settings, name_back
 from ..stored.where import active_armature, redraw_viewports
-from .correcting import CanBeCorrected, can_ask
 
 PATIENCE_IN_SECONDS = 0.15
 """Seconds of work before progress is shown; a shorter delay goes unnoticed."""

@@ -35,7 +35,7 @@ def visible_limb(armature: str, upper: str, lower: str, tip: str, tip_end: str) 
 
 def present_digest(settings: BakeSettings) -> str:
     """Return the digest of a chain's present animation, from the cache; raises a `TwoBoneError` if there is no such chain."""
-    from ...pipeline.report.freshness import chain_digest
+    from ...pipeline.report.reporting import chain_digest
 
     return digests.recall(settings, lambda: chain_digest(settings))
 

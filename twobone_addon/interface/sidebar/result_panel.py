@@ -129,7 +129,7 @@ def _draw_statement(layout: bpy.types.UILayout, statement: Sentence, chain: Stor
 
 def outdated(report: dict[str, Any], chain: StoredChain, scene: bpy.types.Scene) -> str:
     """Return why a report is out of date; empty if it is not, or if it has no fingerprint to compare."""
-    from ...pipeline.report.freshness import settings_digest
+    from ...pipeline.report.reporting import settings_digest
 
     fingerprint = report.get("fingerprint")
     if fingerprint is None:

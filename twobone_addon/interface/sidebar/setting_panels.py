@@ -107,7 +107,7 @@ class TWOBONE_PT_contacts(ChainPanel, bpy.types.Panel):
     def _draw_found(self, context: bpy.types.Context) -> None:
         """Draw the contacts as found, those that planting would move farthest first, each with a tick to leave it out."""
         from ...pipeline.report.units import units_of
-        from ...tasks.find_contacts.judge import found_stances
+        from ...tasks.find_contacts.task import found_stances
 
         armature, column = active_armature(context), self.layout.column(align=True)
         found, units = found_stances(armature), units_of(context.scene)

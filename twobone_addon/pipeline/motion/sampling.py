@@ -16,8 +16,7 @@ from ...core.array_types import Array
 from ...core.rig.inheritance import ChannelValues, carried_matrices, placed_object, posed_bone
 from ...scene.blender_types import Object, Scene
 from ...scene.graph.lineage_reading import LineageReader
-from ...scene.graph.rig_graph import RigGraph
-from ...scene.graph.stillness import Stillness
+from ...scene.graph.rig_graph import RigGraph, Stillness
 from ...scene.lookup import objects_known
 from ...scene.sampling.evaluate import Place, Samples, Verified, animation_times, evaluate
 from ...scene.sampling.quantities import Quantity

@@ -1,10 +1,10 @@
-"""Turn solved and measured chains into reports, with statements on where their tips are."""
+"""Turn solved and measured chains into reports, say where their tips are, and tell whether a report is up to date."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
@@ -14,19 +14,74 @@ from ...core.curves.frames import ranges
 from ...core.solver import Reach
 from ...records import replace
 from ...said import Sentence, note
-from ...scene.blender_types import Object
+from ...scene.blender_types import Object, Scene
 from ...scene.bones import ChainNames
+from ...scene.graph.motion_digests import KnownMotion, motion_digest, text_digest
+from ...scene.keys.reading import is_animated
 from ...scene.keys.tables import ChannelKeys
-from ...scene.lookup import object_named, playing_action
+from ...scene.lookup import find_armature, object_named, playing_action
+from ...scene.rig.chain_finding import bones_of
 from ...scene.rig.rest_reading import starts_at_tail
 from ...scene.rig.rigify_reading import is_rigify
-from ...settings import BakeSettings
-from ..keys.keying import NO_DRIFT, KeyDrift
+from ...settings import ORIGINS, BakeSettings
+from ..keying import NO_DRIFT, KeyDrift
+from ..plan.found_chain import chain_names
+from ..plan.frame_choice import frame_range
+from ..plan.planning import ChainPlan
+from ..plan.stored import ANIMATABLE
 from ..pose.solving import SolvedChain
 from .between import WIDEST, Measured
-from .reports import ChainReport, Visible, statement
+from .reports import ChainReport, Fingerprint, Visible, statement
 from .twist import SEEN_TWIST, Twist, largest_twists
 from .units import Units
+
+WITHOUT_A_SAY = ORIGINS | {"stored", "verify", "evaluation"}
+"""Fields of the settings that do not change what is baked."""
+
+
+def fingerprints_of(scene: Scene, plans: Sequence[ChainPlan]) -> list[Fingerprint | None]:
+    """The fingerprints of chains that have just been baked; `None` where no stored chain keeps the report."""
+    known, found = KnownMotion(), list[Fingerprint | None]()
+    for plan in plans:
+        names = plan.names
+        if not find_armature(names.armature, None).twobone.chains:
+            found.append(None)
+            continue
+        settings = replace(plan.settings, armature=names.armature, upper=names.upper, lower=names.lower)
+        found.append(Fingerprint(settings_digest(scene, settings), chain_digest(settings, known)))
+    return found
+
+
+def fingerprint(scene: Scene, settings: BakeSettings) -> Fingerprint:
+    """The fingerprint of a chain as it is now, with these settings; raises a `TwoBoneError` if there is no such chain."""
+    return Fingerprint(settings_digest(scene, settings), chain_digest(settings))
+
+
+def settings_digest(scene: Scene, settings: BakeSettings) -> str:
+    """Digest of the settings and their frame range, without settings animated on the stored chain: those change per frame."""
+    left_out = WITHOUT_A_SAY | {name for _, name in _keyed_settings(settings)}
+    fields = {name: value for name, value in asdict(settings).items() if name not in left_out}
+    return text_digest(repr((sorted(fields.items()), frame_range(scene, settings))))
+
+
+def chain_digest(settings: BakeSettings, known: KnownMotion | None = None) -> str:
+    """Digest of the animation, see `Fingerprint`; several chains may share the cache `known`."""
+    armature = find_armature(settings.armature, None)
+    own = [(armature, path) for path, _ in _keyed_settings(settings)]
+    # Objects and bones whose motion decides whether the tip is on its target.
+    moving = [(armature.name, bone.name) for bone in bones_of(armature, chain_names(armature, settings))]
+    followed = ((settings.target, settings.target_bone), (settings.pole, settings.pole_bone), (settings.plane_object, ""))
+    moving += [(name, bone) for name, bone in followed if name]
+    return motion_digest(moving, own, known)
+
+
+def _keyed_settings(settings: BakeSettings) -> list[tuple[str, str]]:
+    """Data path and name of each setting that is animated on the stored chain."""
+    armature = find_armature(settings.armature, None)
+    chain = armature.twobone.chains.get(settings.stored) if settings.stored else None
+    paths = [(chain.path_from_id(name), name) for name in ANIMATABLE] if chain is not None else []
+    return [(path, name) for path, name in paths if is_animated(armature, path)]
+
 
 BETWEEN_KEYS = 1e-3
 """Tip error between keys worth reporting, as a fraction of the limb's length: a millimetre on a leg."""

@@ -16,7 +16,7 @@ from ...core.rig.plane_frames import frames_of
 from ...core.rig.posing import joints_of, pose_path
 from ...core.rig.rotations import times_still, twists_about, unit
 from ...core.rows import ROWS_AT_ONCE, at_frames
-from ..keys.posed_points import PosedByCurves
+from ..keying import PosedByCurves
 from ..pose.solving import SolvedChain
 
 if TYPE_CHECKING:

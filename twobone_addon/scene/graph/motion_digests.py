@@ -16,8 +16,7 @@ from ..keys.reading import curves_of
 from ..keys.tables import key_numbers
 from ..lookup import bone_owner, owner_of
 from ..versions import curve_bag, strip_bag
-from .rig_graph import Node, RigGraph
-from .stillness import CHANNELS
+from .rig_graph import CHANNELS, Node, RigGraph
 
 LENGTH = 8
 """Bytes of a digest."""

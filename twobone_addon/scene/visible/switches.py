@@ -15,8 +15,7 @@ from ...core.array_types import Array
 from ...records import replace
 from ..blender_types import Constraint, Object, PoseBone, Scene
 from ..bones import ChainNames, constraint_path
-from ..graph.rig_graph import Node
-from ..graph.stillness import Stillness
+from ..graph.rig_graph import Node, Stillness
 from ..keys.reading import is_animated, moving_curves, read_frames
 from ..lookup import bone_owner, object_named, owner_of
 from ..restoring import Edit, apply_edits

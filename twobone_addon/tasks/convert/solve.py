@@ -20,7 +20,7 @@ from ...core.rig.inheritance import parent_transform, pose_with_channels
 from ...core.rig.posing import joints_of, pose_path
 from ...core.rig.rotations import nearest_rotation
 from ...errors import ChainError, TwoBoneError
-from ...pipeline.keys.keying import KeyedChain, held_outside, keyed_chain, with_held
+from ...pipeline.keying import KeyedChain, held_outside, keyed_chain, with_held
 from ...pipeline.motion.plan_motion import PlanMotion, aimed, motion_quantities, plan_motion, points, posed_channels
 from ...pipeline.plan.chain_plan import ChainPlan
 from ...pipeline.pose.solving import CurveSamples, SolvedChain, rotation_curves, solve_curves, surroundings_of

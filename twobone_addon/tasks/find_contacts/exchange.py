@@ -20,10 +20,9 @@ from ...scene.lookup import absolute, find_armature
 from ...scene.versions import curve_bag
 from ...settings.contacts import ContactFileSettings, ContactSettings, ExportContactSettings
 from ...settings.tasks import TABLES
-from .judge import ContactReport
 from .plan import SIDES, ContactPlan, plan_contacts
 from .solve import solve_contacts
-from .task import contact_report, key_contacts, visible_feet
+from .task import ContactReport, contact_report, key_contacts, visible_feet
 
 CONTACTS = "a contacts file"
 

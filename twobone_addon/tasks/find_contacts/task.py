@@ -2,28 +2,298 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
-from ...core.contacts.states import contacts_of_states
+from ...core.array_types import Array, Codes
+from ...core.arrays import magnitude
+from ...core.contacts.points import FootPoints, posed_point
+from ...core.contacts.states import Contact, contacts_of_states, on_ball, on_heel, runs
 from ...pipeline.chosen_actions import own_span
 from ...pipeline.gate import refuse_unseen
+from ...pipeline.motion.sampling import sample
+from ...pipeline.plan.completing import names_of
 from ...pipeline.proof import VisibleEnd, doubtful_poses, visible_end
-from ...pipeline.report.units import units_of
+from ...pipeline.report.reports import Report
+from ...pipeline.report.units import Units, units_of
 from ...pipeline.story import Make, Sample, Story, Task, Write
+from ...said import Sentence, joined, note
 from ...scene.actions import OwnAction
 from ...scene.blender_types import Object, Scene
-from ...scene.keys.contact_keys import contact_path
+from ...scene.keys.contact_keys import contact_curve, contact_path, keyed_states
 from ...scene.lookup import object_named
 from ...scene.sampling.quantities import Samples
 from ...scene.visible.skin import Skins
 from ...settings.contacts import ContactSettings
 from ...settings.tasks import TABLES
 from ..find_limbs import stored_limbs
-from .judge import ChainContacts, ContactReport, assumed_soles, ground_ends
-from .plan import ContactPlan, plan_contacts, write_states
+from .plan import ContactPlan, FootPlan, foot_plan, noted_contacts, noted_measures, plan_contacts, write_states
 from .solve import FoundContacts, solve_contacts
+
+MOST_FRAMES = 20_000
+"""Longest range that is shown, in frames."""
+
+
+@dataclass(frozen=True, slots=True)
+class Footprint:
+    """One stance of a foot."""
+
+    first: float
+    last: float
+    """First and last frame."""
+    ends: Array
+    """`(2, 3)` mean positions of heel and ball while they stand; if only one of them does, twice the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class FootPicture:
+    """Paths and contacts of one foot over the scene's range."""
+
+    frames: Array
+    """`(F,)`"""
+    ways: Array
+    """`(2, F, 3)` paths of heel and ball."""
+    states: Codes
+    """`(F,)` keyed contact states, see `core.contacts.states`."""
+    prints: tuple[Footprint, ...]
+
+    @property
+    def length(self) -> float:
+        """Length of the foot from heel to ball."""
+        return float(np.median(magnitude(self.ways[1] - self.ways[0])))
+
+
+def foot_pictures(scene: Scene, armature: Object) -> list[FootPicture]:
+    """Feet of all enabled chains with contact keys; none if the range is too long. Raises `TwoBoneError` for a broken chain."""
+    chains = [chain for chain in armature.twobone.chains if chain.enabled and contact_curve(armature, chain) is not None]
+    frames = np.arange(scene.frame_start, scene.frame_end + 1, dtype=float)
+    if not chains or not 0 < len(frames) <= MOST_FRAMES:
+        return []
+    feet = [foot_plan(armature, chain.name, names_of(chain), chain.toe) for chain in chains]
+    samples = sample(scene, [foot.foot for foot in feet], frames)
+    states = [keyed_states(armature, chain, frames) for chain in chains]
+    matrices = [samples.every(foot.foot) for foot in feet]
+    return [_picture(foot, each, code, frames) for foot, each, code in zip(feet, matrices, states, strict=True)]
+
+
+def _picture(foot: FootPlan, matrices: Array, states: Codes, frames: Array) -> FootPicture:
+    paths = np.array([posed_point(point, matrices) for point in (foot.points.heel, foot.points.ball)])
+    prints = tuple(
+        _print(paths[:, first : last + 1], states[first : last + 1], frames[[first, last]]) for first, last in runs(states > 0)
+    )
+    return FootPicture(frames, paths, states, prints)
+
+
+def _print(paths: Array, states: Codes, ends: Array) -> Footprint:
+    stands = [on_heel(states), on_ball(states)]
+    places = [way[on].mean(axis=0) for way, on in zip(paths, stands, strict=True) if on.any()]
+    return Footprint(float(ends[0]), float(ends[1]), np.array([places[0], places[-1]]))
+
+
+@dataclass(frozen=True, slots=True)
+class ChainContacts:
+    """Contacts of one limb."""
+
+    chain: str
+    """Name of the stored chain."""
+    contacts: tuple[Contact, ...]
+    travel: list[float | None]
+    """Distance that the foot travels over the ground in each contact, world units; `None` where you keyed it."""
+    confidence: list[float | None]
+    """How well the motion supports each contact, 0 to 1; `None` where you keyed it."""
+    moved: list[float | None]
+    """Distance by which planting would move the foot in each contact, at most, world units; `None` where you keyed it."""
+    kept: int
+    """Frames kept as edited by hand; `kept_frames` in the JSON."""
+    is_seen: bool
+    """Whether the visible limb follows the chain's bones; false, for example, while the rig is on IK."""
+    sole: str
+    """Source of the sole's position: `MESH`, `BONE`, `MOTION`, `SET` or `REST`."""
+
+    @property
+    def is_on_target(self) -> bool:
+        """Whether nothing needs a person's attention."""
+        return self.is_seen
+
+    def to_dict(self) -> dict[str, object]:
+        """The limb's contacts as in the JSON."""
+        contacts = [[contact.first, contact.last, contact.point] for contact in self.contacts]
+        judged = {"travel": self.travel, "confidence": self.confidence, "moved": self.moved}
+        return {
+            "chain": self.chain,
+            "contacts": contacts,
+            **judged,
+            "kept_frames": self.kept,
+            "is_seen": self.is_seen,
+            "sole": self.sole,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContactReport(Report):
+    """Contacts of one armature and the ground they are on."""
+
+    SAYS_NOTES: ClassVar[bool] = False
+    UNTOLD: ClassVar[frozenset[str]] = frozenset({"units"})
+
+    armature: str
+    chains: Sequence[ChainContacts]
+    ground: str
+    """`AUTO`, `HEIGHT` or `OBJECT`."""
+    ground_height: float | None
+    """Height of flat ground, world units; `None` for an object."""
+    ground_velocity: list[float]
+    """World units per second, along the world's axes."""
+    first_is_rest: bool
+    """Whether the first frame is a rest pose and was left out."""
+    held_ground: str
+    """Name of a ground object that deforms over time, if its shape at the current frame was used; otherwise empty."""
+    frames: int
+    frame_start: float
+    frame_end: float
+    units: Units
+    """Units of the scene; not in the JSON, which uses world units."""
+
+    @property
+    def is_as_asked(self) -> bool:
+        """Whether nothing needs a person's attention."""
+        return all(chain.is_on_target for chain in self.chains)
+
+    def lines(self) -> list[str]:
+        """What the command line prints, headed by the armature."""
+        first, *others = Report.lines(self)
+        return [f"{self.armature}: {first}", *others]
+
+    def details(self) -> list[str]:
+        """What the command line prints besides with `--verbose`: the contacts of each chain."""
+        said = [", ".join(f"{each.first:g}-{each.last:g} {each.point}" for each in chain.contacts) for chain in self.chains]
+        return [f"  {chain.chain}: {contacts}" for chain, contacts in zip(self.chains, said, strict=True)]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as a dictionary for JSON."""
+        return {**Report.to_dict(self), "chains": [chain.to_dict() for chain in self.chains]}
+
+    @property
+    def summary(self) -> Sentence:
+        """How many contacts there are, and what needs a person's attention."""
+        standing = [chain for chain in self.chains if chain.contacts]
+        unseen = [not_seen(chain.chain) for chain in self.chains if not chain.is_seen][:1]
+        if not standing:
+            return joined([Sentence("No contacts found: no foot is on the ground"), *unseen], "; ")
+        count = sum(len(steps((each.first, each.last) for each in chain.contacts)) for chain in standing)
+        parts = [_found(count, len(standing))]
+        parts += unseen
+        speed = sum(part * part for part in self.ground_velocity) ** 0.5
+        if speed:
+            parts.append(Sentence("the ground moves at {speed} per second", {"speed": self.units.text(speed)}))
+        if self.first_is_rest:
+            parts.append(Sentence("the first frame is a rest pose and was left out"))
+        if self.held_ground:
+            parts.append(taken_as_it_is(self.held_ground))
+        kept = sum(chain.kept for chain in self.chains)
+        if kept:
+            parts.append(Sentence("{count} frames kept as edited", {"count": kept}))
+        return joined(parts, "; ")
+
+
+def assumed_soles(points: Mapping[str, FootPoints]) -> list[Sentence]:
+    """A note on soles whose position is assumed, from the contact points of the feet by chain or bone; none if all are known."""
+    assumed = [chain for chain, each in points.items() if each.source == "REST" and each.up.any()]
+    if not assumed:
+        return []
+    return [
+        note(
+            "The soles of {chains} are assumed to be right below the ankles. Set Sole Height if they are not.",
+            chains=", ".join(assumed),
+        )
+    ]
+
+
+def ground_ends(found: FoundContacts) -> list[Sentence]:
+    """A note on a body that is not over its feet, or on the feet under which a ground mesh ends, and the first frame."""
+    off, plan = found.off_ground, found.plan
+    if found.is_lying:
+        return [
+            note(
+                'The body of armature "{armature}" is not over its feet for most of the time, so no foot was taken to stand. '
+                "Was it imported with the wrong up axis? Import it again with Z up, or key its contacts by hand.",
+                armature=plan.armature,
+            )
+        ]
+    if plan.surface is None or not off.any():
+        return []
+    return [
+        note(
+            'Ground "{ground}" ends under {chains}, first at frame {frame:g}. Make it larger, or set a height instead.',
+            ground=plan.surface.name,
+            chains=", ".join(foot.chain for foot, own in zip(plan.feet, off, strict=True) if own.any()),
+            frame=float(plan.frames[off.any(axis=0).argmax()]),
+        )
+    ]
+
+
+def not_seen(chain: str) -> Sentence:
+    """Sentence for a chain that its visible limb does not follow."""
+    return Sentence("{chain}: the visible limb does not follow. Use Switch to FK", {"chain": chain})
+
+
+def taken_as_it_is(ground: str) -> Sentence:
+    """Sentence for a ground that deforms, while only its shape at one frame was used."""
+    return Sentence("{ground} deforms; its shape at this frame was used", {"ground": ground})
+
+
+def steps(contacts: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
+    """First and last frame of each stance, from those of its consecutive contacts, in order."""
+    found: list[tuple[float, float]] = []
+    for first, last in contacts:
+        if found and first - found[-1][1] <= 1.0:
+            found[-1] = (found[-1][0], last)
+        else:
+            found.append((first, last))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class FoundStance:
+    """One time of a foot on the ground as it was found, for a person to look at before planting."""
+
+    chain: str
+    first: float
+    last: float
+    stands: bool
+    """Whether its contacts are still keyed, so that Plant Feet plants it."""
+    slide: float | None
+    """Distance that the foot travels over the ground, world units; `None` where the contact was imported."""
+    moved: float | None
+    """Distance by which planting would move the foot, at most."""
+    confidence: float | None
+
+
+def found_stances(armature: Object) -> list[FoundStance]:
+    """All stances last found in the current action of an armature; those that planting would move farthest come first."""
+    found = []
+    for chain in armature.twobone.chains:
+        if contact_curve(armature, chain) is None:
+            continue
+        contacts, measures = noted_contacts(armature, chain), noted_measures(armature, chain)
+        for first, last in steps((each.first, each.last) for each in contacts):
+            known = [own for each, own in zip(contacts, measures, strict=True) if own and first <= each.first <= last]
+            slide, moved, confidence = (column for column in zip(*known, strict=True)) if known else ([], [], [])
+            stands = bool(keyed_states(armature, chain, np.array([first, (first + last) // 2, last])).any())
+            worst = max(slide, default=None), max(moved, default=None), min(confidence, default=None)
+            found.append(FoundStance(chain.name, first, last, stands, *worst))
+    return sorted(found, key=lambda stance: -(stance.moved or 0.0))
+
+
+def _found(count: int, chains: int) -> Sentence:
+    if count == 1:
+        return Sentence("1 contact on one chain")
+    if chains == 1:
+        return Sentence("{count} contacts on one chain", {"count": count})
+    return Sentence("{count} contacts on {chains} chains", {"count": count, "chains": chains})
 
 
 def find_contacts(scene: Scene, settings: ContactSettings, active: Object | None, own: OwnAction | None) -> Story[ContactReport]:

@@ -18,7 +18,7 @@ from ...core.rig.channels import Matrices, channel_rotations
 from ...core.rig.following import TWO
 from ...core.rig.rotations import is_flat, nearest_rotation
 from ...errors import ObjectError, SettingError, WriteError
-from ...pipeline.keys.keying import KeyDrift, full_rate_keys, kept_frames, loop_slopes, reduced_keys, with_calm_axes, with_held
+from ...pipeline.keying import KeyDrift, full_rate_keys, kept_frames, loop_slopes, reduced_keys, with_calm_axes, with_held
 from ...pipeline.motion.plan_motion import motion_quantities
 from ...pipeline.plan.planning import ChainPlan, plan_chain
 from ...pipeline.pose.solving import CurveSamples, SolvedChain, Surroundings, rotation_curves

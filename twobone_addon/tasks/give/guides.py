@@ -27,8 +27,7 @@ from ...pipeline.story import Sample, Story
 from ...records import replace
 from ...scene.blender_types import Object, Scene
 from ...scene.bones import ChainNames
-from ...scene.graph.rig_graph import dependencies
-from ...scene.graph.stillness import Stillness
+from ...scene.graph.rig_graph import Stillness, dependencies
 from ...scene.keys.reading import key_frames
 from ...scene.keys.replaced import limb_name
 from ...scene.keys.tables import ChannelKeys, StraightKeys

@@ -14,7 +14,7 @@ from ...core.rig.posing import joints_of, pose_path
 from ...core.rig.rotations import nearest_rotation, solve_linear, to_quaternion
 from ...core.rig.steering import rounded_at_distance
 from ...core.solver import UNSEEN_BEND
-from ...pipeline.keys.keying import ended_at_cuts
+from ...pipeline.keying import ended_at_cuts
 from ...pipeline.motion.plan_motion import PlanMotion, aimed, plan_motion, points, without_target
 from ...pipeline.plan.chain_plan import ChainPlan
 from ...pipeline.pose.chain_task import SINGLE_PRECISION

@@ -10,17 +10,17 @@ import numpy as np
 
 from ...core.array_types import Array, Indices
 from ...core.arrays import every_row, path_length
-from ...core.curves.cuts import cuts
+from ...core.curves.frames import cuts
 from ...core.nudges import Nudge, offsets
 from ...core.rig.posing import joints_of, pose_path
-from ...pipeline.keys.keying import with_held_keys
+from ...pipeline.keying import with_held_keys
 from ...pipeline.motion.plan_motion import aimed, motion_quantities, plan_motion, points
 from ...pipeline.pose.solving import CurveSamples, SolvedChain, solve_together
 from ...scene.keys.tables import NO_KEYS, ChannelKeys, Keyed, StraightKeys
 from ...scene.sampling.quantities import Quantity, Samples
 
 if TYPE_CHECKING:
-    from .plan import NudgedRange, NudgePlan
+    from .task import NudgedRange, NudgePlan
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...core.array_types import Array, Codes
-from ...core.curves.cuts import cuts
+from ...core.curves.frames import cuts
 from ...core.planting.goals import SAMPLES_PER_FRAME
 from ...records import replace
 from ...said import Sentence, note

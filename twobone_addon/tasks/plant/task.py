@@ -21,9 +21,9 @@ from ...scene.keys.writing import put
 from ...scene.lookup import object_named
 from ...settings.planting import PlantSettings
 from ...settings.tasks import TABLES
-from ..find_contacts.judge import assumed_soles, ground_ends
 from ..find_contacts.plan import noted_contacts, write_states
 from ..find_contacts.solve import solve_contacts
+from ..find_contacts.task import assumed_soles, ground_ends
 from ..find_limbs import stored_limbs
 from ..give.baking import GuideProof, TargetReport, guide_changes, guide_report, measured_guides, planned_guides
 from ..give.guides import missing_guides

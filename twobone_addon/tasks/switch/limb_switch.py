@@ -12,7 +12,7 @@ from ...core.array_types import KeyFrames
 from ...core.arrays import path_length
 from ...core.curves.frames import frame_grid, ranges
 from ...errors import ChainError
-from ...pipeline.keys.keying import held_outside
+from ...pipeline.keying import held_outside
 from ...pipeline.plan.found_chain import chain_names, end_bone_of, find_chain, with_end
 from ...pipeline.plan.frame_choice import frame_range
 from ...pipeline.plan.planning import plan_chain, refuse_unwritable_chain
@@ -24,8 +24,7 @@ from ...records import replace
 from ...said import INFO, Sentence, as_json, joined, note
 from ...scene.blender_types import Object, Scene
 from ...scene.bones import ChainNames, read_rest_bone, rotation_path
-from ...scene.graph.rig_graph import dependencies
-from ...scene.graph.stillness import Stillness
+from ...scene.graph.rig_graph import Stillness, dependencies
 from ...scene.keys.destinations import has_baked_strip
 from ...scene.keys.guarding import refuse_unwritable
 from ...scene.keys.ledger import Ledger

@@ -15,7 +15,7 @@ from ....core.rig.bones import RestBone
 from ....core.rig.inheritance import local_basis, parent_transform
 from ....core.rig.rotations import nearest_rotation, twists_about, unit
 from ....errors import ObjectError
-from ....pipeline.keys.keying import KeyDrift
+from ....pipeline.keying import KeyDrift
 from ....pipeline.motion.plan_motion import motion_quantities
 from ....pipeline.plan.chain_plan import ChainPlan
 from ....pipeline.pose.solving import CurveSamples, SolvedChain

@@ -19,9 +19,8 @@ from ....core.rig.inheritance import parent_transform
 from ....core.rig.limb_normals import Hinges
 from ....core.rig.rotations import solve_linear
 from ....core.rows import at_frames
-from ....pipeline.keys.keying import reduced_keys as few_keys
-from ....pipeline.keys.keying import with_held_keys
-from ....pipeline.keys.posed_points import PosedByCurves
+from ....pipeline.keying import PosedByCurves, with_held_keys
+from ....pipeline.keying import reduced_keys as few_keys
 from ....pipeline.motion.plan_motion import AimedMotion
 from ....pipeline.plan.chain_plan import ChainPlan
 from ....pipeline.pose.solving import CurvedChain, CurveSamples, curves_of_rows, solve_chain_pose

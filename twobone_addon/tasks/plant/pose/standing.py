@@ -675,7 +675,7 @@ class Footing:
     slack: float = 0.0
     """Slide up to which a stance is left unchanged, relative to leg length."""
     cuts: Indices = field(default_factory=lambda: np.zeros(0, dtype=int))
-    """Rows of frames at which another take begins, see `core.curves.cuts`."""
+    """Rows of frames at which another take begins, see `core.curves.frames.cuts`."""
     feet: list[Foot] = field(init=False)
     """The feet of the legs, in the space of the ground."""
 

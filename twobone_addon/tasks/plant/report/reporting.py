@@ -30,7 +30,7 @@ from ....scene.rig.constraints import acts_on
 from ....scene.rig.rest_reading import scaled_bone_above
 from ....scene.sampling.quantities import Quantity, Samples
 from ....scene.visible.skin import Skins
-from ...find_contacts.judge import not_seen, steps, taken_as_it_is
+from ...find_contacts.task import not_seen, steps, taken_as_it_is
 from ..keys.curves import ChannelPieces
 from ..plan.contacts import ground_after
 from ..plan.feet import LegMotion

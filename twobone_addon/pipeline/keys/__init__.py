@@ -1,1 +1,0 @@
-"""Turn values at every frame into the keys that are written."""
