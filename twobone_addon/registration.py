@@ -5,7 +5,7 @@ import bpy
 from .command_line import entry
 from .interface import translating, watching
 from .interface.live import drag, following, gizmos, operator
-from .interface.operators import auditing, bake, chain_list, guides, of_tasks, results, switches
+from .interface.operators import bake, chain_list, guides, of_tasks, results, switches
 from .interface.overlay import showing
 from .interface.sidebar import audit_panel, menus, nudge_panel, panels, presets, result_panel, setting_panels
 from .interface.stored import keeping, properties, renaming, selecting
@@ -23,7 +23,6 @@ MODULES = (
     guides,
     results,
     switches,
-    auditing,
     drag,
     following,
     operator,

@@ -20,7 +20,6 @@ from ..stored.option_properties import LISTED, given_settings, offer_range
 from ..stored.selecting import meant_chains
 from ..stored.storing import chain_of_bones, set_values
 from ..stored.where import NeedsMode, active_armature
-from .auditing import TWOBONE_OT_audit
 from .bake import stored_in_scope
 from .nudging import TWOBONE_OT_nudge
 
@@ -215,6 +214,15 @@ class TWOBONE_OT_import_contacts(_FromFile, bpy.types.Operator):
 @operator_for(TABLES["export_contacts"])
 class TWOBONE_OT_export_contacts(_FromFile, bpy.types.Operator):
     """Export contacts to a file."""
+
+
+@operator_for(TABLES["audit"])
+class TWOBONE_OT_audit(FromTable, NeedsMode, bpy.types.Operator):
+    """Audit, which keeps its report for the panel."""
+
+    def settle(self, report: Any, _said: str) -> None:
+        """Store the report for the panel in a property of its own, since the next bake replaces the usual one."""
+        bpy.context.window_manager.twobone_audit = report.to_json()
 
 
 BY_HAND = {

@@ -1,4 +1,4 @@
-"""Operators that go to or mark frames: those out of reach in the last bake, and the ends of contacts."""
+"""Operators that go to or mark frames: those out of reach in the last bake, ends of contacts, the worst of an audited clip."""
 
 import json
 import math
@@ -8,7 +8,7 @@ from typing import Any
 import bpy
 from bpy.app.translations import pgettext_rpt
 
-from ...errors import RangeError
+from ...errors import ObjectError, RangeError
 from ..refusing import MayRefuse
 from ..stored.where import NeedsArmature, NeedsChain, active_armature, chain_in
 
@@ -134,6 +134,44 @@ class TWOBONE_OT_contact_tick(MayRefuse, NeedsArmature, bpy.types.Operator):
         return {"FINISHED"}
 
 
-CLASSES = (TWOBONE_OT_jump_to_frame, TWOBONE_OT_make_markers, TWOBONE_OT_contact_jump, TWOBONE_OT_contact_tick)
+class TWOBONE_OT_audit_show(MayRefuse, bpy.types.Operator):
+    """Assign this clip to the armature, and go to its worst frame"""
+
+    bl_idname = "twobone.audit_show"
+    bl_label = "Show Clip"
+    bl_options = {"REGISTER", "UNDO"}
+
+    armature: bpy.props.StringProperty(name="Armature", description="Armature that plays the clip", options={"SKIP_SAVE"})
+    action: bpy.props.StringProperty(
+        name="Action", description="Action to play. Leave empty for the current one", options={"SKIP_SAVE"}
+    )
+    frame: bpy.props.FloatProperty(name="Frame", description="Frame to go to", default=1.0, options={"SKIP_SAVE"})
+
+    def act(self, context: bpy.types.Context) -> set[str]:
+        """Assign the action to the armature, and set the frame."""
+        from ...scene.actions import action_named, own_action
+        from ...scene.versions import assign_slot
+
+        armature = bpy.data.objects.get(self.armature) or active_armature(context)
+        whole, subframe = whole_and_subframe(self.frame)
+        if self.action:
+            action = action_named(self.action)
+            own = own_action(armature, action, sure=True) if armature is not None and action is not None else None
+            if own is None:
+                raise ObjectError('Action "{action}" moves no bone of that armature. Audit again.', action=self.action)
+            data = armature.animation_data or armature.animation_data_create()
+            data.action = own.action
+            assign_slot(data, own.slot)
+        context.scene.frame_set(whole, subframe=subframe)
+        return {"FINISHED"}
+
+
+CLASSES = (
+    TWOBONE_OT_jump_to_frame,
+    TWOBONE_OT_make_markers,
+    TWOBONE_OT_contact_jump,
+    TWOBONE_OT_contact_tick,
+    TWOBONE_OT_audit_show,
+)
 
 register, unregister = bpy.utils.register_classes_factory(CLASSES)

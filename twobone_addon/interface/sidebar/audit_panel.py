@@ -4,8 +4,8 @@ import bpy
 from bpy.app.translations import pgettext_iface
 
 from ...said import note
-from ..operators.auditing import TWOBONE_OT_audit, TWOBONE_OT_audit_show
-from ..operators.results import parsed_report
+from ..operators.of_tasks import TWOBONE_OT_audit
+from ..operators.results import TWOBONE_OT_audit_show, parsed_report
 from ..rows import draw_sentence
 from ..stored.where import MODES, active_armature
 from .panels import Sidebar
