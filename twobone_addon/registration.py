@@ -4,7 +4,7 @@ import bpy
 
 from .command_line import entry
 from .interface import translating, watching
-from .interface.live import drag, following, gizmos, operator
+from .interface.live import drag, following, gizmos
 from .interface.operators import bake, chain_list, guides, of_tasks, results, switches
 from .interface.overlay import showing
 from .interface.sidebar import audit_panel, menus, nudge_panel, panels, presets, result_panel, setting_panels
@@ -25,7 +25,6 @@ MODULES = (
     switches,
     drag,
     following,
-    operator,
     gizmos,
     presets,
     panels,

@@ -63,7 +63,7 @@ class WithMouse(FromTable):
         from ...tasks.nudge.task import plan_nudge
         from ..live.nudging import NudgeDrag
         from ..overlay.drawing import begin_drawing
-        from ..overlay.nudges import nudge_lines
+        from ..overlay.lines import nudge_lines
 
         if not viewports_of(context.area) or self.remove or any(self.offset):
             return super().invoke(context, event)

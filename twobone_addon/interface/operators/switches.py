@@ -1,4 +1,4 @@
-"""Operators that switch optional settings on and off, read limits from the rig, fit the plane and flip the bend."""
+"""Operators that switch Live and optional settings on and off, read limits from the rig, fit the plane and flip the bend."""
 
 from typing import Any
 
@@ -8,8 +8,9 @@ from bpy.app.translations import pgettext_rpt
 from ...errors import TwoBoneError
 from ...pipeline.plan.stored import StoredChain, stored_settings
 from ...settings import AUTO, LIMITS, OPTION
+from ..live.following import is_live, start, stop
 from ..refusing import MayRefuse
-from ..stored.storing import key_if_keyed, set_values
+from ..stored.storing import keep_names_apart, key_if_keyed, name_back, set_values
 from ..stored.where import NeedsChain, active_armature, chain_in
 
 STORED = 1e-6
@@ -162,6 +163,39 @@ def _initial_value(armature: bpy.types.Object, chain: StoredChain, name: str) ->
     return float(max(2 * lengths.max() - lengths.sum(), LEAST_DISTANCE * lengths.sum()))
 
 
-CLASSES = (TWOBONE_OT_read_limits, TWOBONE_OT_switch_setting, TWOBONE_OT_fit_plane, TWOBONE_OT_flip)
+class TWOBONE_OT_live(MayRefuse, NeedsChain, bpy.types.Operator):
+    """Make the chain follow its target interactively, without keying. Click again to stop"""
+
+    bl_idname = "twobone.live"
+    bl_label = "Live"
+    bl_options = {"REGISTER", "UNDO"}
+
+    state: bpy.props.EnumProperty(
+        name="State",
+        description="Turn live following on or off",
+        items=(
+            ("TOGGLE", "Toggle", "Switch between on and off"),
+            ("ON", "On", "Follow the target"),
+            ("OFF", "Off", "Stop following"),
+        ),
+        options={"HIDDEN", "SKIP_SAVE"},
+    )
+
+    def act(self, context: bpy.types.Context) -> set[str]:
+        """Start or stop following live."""
+        renamed = keep_names_apart(active_armature(context))
+        chain = chain_in(context)
+        if self.state == "OFF" or (self.state == "TOGGLE" and is_live(chain)):
+            stop(chain)
+            return {"FINISHED"}
+        try:
+            start(context, chain)
+        except TwoBoneError:
+            name_back(renamed)
+            raise
+        return {"FINISHED"}
+
+
+CLASSES = (TWOBONE_OT_live, TWOBONE_OT_read_limits, TWOBONE_OT_switch_setting, TWOBONE_OT_fit_plane, TWOBONE_OT_flip)
 
 register, unregister = bpy.utils.register_classes_factory(CLASSES)

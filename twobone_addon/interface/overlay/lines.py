@@ -7,6 +7,7 @@ import numpy as np
 
 from ...core.array_types import Array
 from ...pipeline.pose.pictures import ASIDE, SOFT, ChainPicture, PathPicture
+from ..live.nudging import NudgeDrag
 
 Color = tuple[float, float, float, float]
 """Red, green, blue, opacity."""
@@ -34,6 +35,9 @@ MOST_MISSES = 40
 
 PLANE_CELLS = 2
 """Number of grid lines on each side of the plane's axes."""
+
+BEFORE_NUDGE = 0.5
+"""Opacity of the path before a nudge and of the connecting lines, relative to the path after it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +149,15 @@ def path_lines(picture: PathPicture, palette: Palette) -> Lines:
         ]
     )
     return joined([strip(picture.tips, palette.tip), colored_strip(picture.targets, colors[picture.reach])])
+
+
+def nudge_lines(drag: NudgeDrag, palette: Palette) -> Lines:
+    """Return the lines of a nudge in progress: the tip's old and new path over the range, connected at each frame."""
+    _, before, after = drag.ways()
+    quiet = faint(palette.chosen, BEFORE_NUDGE)
+    between = np.stack([before, after], axis=1).reshape(-1, 3)
+    connecting = Lines(between, np.tile(quiet, (len(between), 1)))
+    return joined([strip(before, quiet), strip(after, palette.reached), connecting])
 
 
 def strip(points: Array, color: Color) -> Lines:

@@ -7,7 +7,6 @@ import bpy
 from ...settings import OPTIONS
 from ...settings.options import Group
 from ..live.drag import TWOBONE_OT_drag
-from ..live.operator import TWOBONE_OT_live
 from ..operators.bake import TWOBONE_OT_bake, TWOBONE_OT_bake_all
 from ..operators.chain_list import (
     TWOBONE_OT_chain_add,
@@ -19,7 +18,7 @@ from ..operators.chain_list import (
 from ..operators.guides import TWOBONE_OT_add_pole, TWOBONE_OT_add_target
 from ..operators.of_tasks import OPERATORS
 from ..operators.results import TWOBONE_OT_make_markers
-from ..operators.switches import TWOBONE_OT_fit_plane, TWOBONE_OT_flip, TWOBONE_OT_read_limits
+from ..operators.switches import TWOBONE_OT_fit_plane, TWOBONE_OT_flip, TWOBONE_OT_live, TWOBONE_OT_read_limits
 from ..rows import draw_set_up, draw_switch_all
 
 DOCUMENTATION = Path(__file__).parents[1].joinpath("help.html").as_uri()

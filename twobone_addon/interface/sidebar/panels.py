@@ -13,7 +13,6 @@ from ...settings import LETTERS
 from ...settings.options import Group
 from ..live.drag import TWOBONE_OT_drag
 from ..live.following import is_live, reasons
-from ..live.operator import TWOBONE_OT_live
 from ..operators.bake import TWOBONE_OT_bake, TWOBONE_OT_bake_all
 from ..operators.chain_list import (
     TWOBONE_OT_chain_add,
@@ -24,7 +23,7 @@ from ..operators.chain_list import (
 )
 from ..operators.guides import TWOBONE_OT_add_pole, TWOBONE_OT_add_target
 from ..operators.of_tasks import OPERATORS
-from ..operators.switches import TWOBONE_OT_fit_plane, TWOBONE_OT_flip
+from ..operators.switches import TWOBONE_OT_fit_plane, TWOBONE_OT_flip, TWOBONE_OT_live
 from ..rows import draw_options, draw_remedy, draw_sentence, draw_set_up
 from ..stored.option_properties import CONTEXT
 from ..stored.selecting import offered_limb
