@@ -27,9 +27,12 @@ from tools.messages import messages  # noqa: E402
 from twobone_addon.pipeline.report.reports import ChainReport, Fingerprint, Report, Visible  # noqa: E402
 from twobone_addon.settings import OPTIONS  # noqa: E402
 from twobone_addon.settings.bake_options import KeySettings  # noqa: E402
-from twobone_addon.settings.contacts import ContactFileSettings, ContactSettings  # noqa: E402
+from twobone_addon.settings.feet import (  # noqa: E402
+    ContactFileSettings,
+    ContactSettings,
+    PlantSettings,
+)
 from twobone_addon.settings.options import Group, Option, OptionKind, options_of  # noqa: E402
-from twobone_addon.settings.planting import PlantSettings  # noqa: E402
 from twobone_addon.tasks import find_limbs as limbs  # noqa: E402
 from twobone_addon.tasks.convert.task import ConvertedReport  # noqa: E402
 from twobone_addon.tasks.find_contacts import task as contacts  # noqa: E402

@@ -13,7 +13,7 @@ from mathutils.bvhtree import BVHTree
 from ..core.array_types import Array
 from ..core.arrays import every_row
 from ..errors import ObjectError
-from ..settings.contacts import SURFACES
+from ..settings.feet import SURFACES
 from .blender_types import NodeTree, Object, Scene
 from .graph.animation_reading import Animation, is_flat, read_animation
 from .lookup import find_object

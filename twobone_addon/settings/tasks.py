@@ -9,7 +9,7 @@ from ..errors import SettingError
 from ..said import Sentence, note
 from ..settings import OPTION, OPTIONS, BakeSettings
 from .bake_options import TIP_ENDS, KeySettings
-from .contacts import ContactFileSettings, ContactSettings, ExportContactSettings
+from .feet import ContactFileSettings, ContactSettings, ExportContactSettings, PlantSettings, RootFitSettings
 from .options import (
     Group,
     Option,
@@ -28,7 +28,6 @@ from .options import (
     when,
     without_effect,
 )
-from .planting import PlantSettings, RootFitSettings
 
 LEAST_RANGE = 0.1
 """Shortest fade in frames; Blender takes keys closer than a tenth of this for one key."""

@@ -20,7 +20,7 @@ from ..pipeline.story import Sample, StartOver, Story, Task, Write
 from ..scene.actions import OwnAction
 from ..scene.blender_types import Object, Scene
 from ..scene.sampling.quantities import Samples
-from ..settings.planting import RootFitSettings
+from ..settings.feet import RootFitSettings
 from ..settings.tasks import TABLES
 from .plant.keys.anew import note_strips, piece_changes
 from .plant.keys.curves import ChannelPieces, root_keys

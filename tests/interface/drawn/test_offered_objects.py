@@ -4,7 +4,7 @@ import bpy
 
 from tests.tasks.scenes import add_empty
 from twobone_addon.interface.stored.option_properties import offered_objects
-from twobone_addon.settings.contacts import SURFACES
+from twobone_addon.settings.feet import SURFACES
 
 
 def add_object(name, data):

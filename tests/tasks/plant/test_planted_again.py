@@ -11,7 +11,7 @@ from tests.tasks.checks.targets import curves_of
 from tests.tasks.rigs.walker import Walk, build_walker, key_contacts
 from twobone_addon.pipeline.run import run, run_steps
 from twobone_addon.scene.versions import strip_bag
-from twobone_addon.settings.planting import PlantSettings
+from twobone_addon.settings.feet import PlantSettings
 from twobone_addon.tasks.plant import solve
 from twobone_addon.tasks.plant.task import PLANT
 

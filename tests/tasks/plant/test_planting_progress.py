@@ -8,7 +8,7 @@ from twobone_addon.pipeline.motion import sampling
 from twobone_addon.pipeline.motion.sampling import CurveMotion
 from twobone_addon.pipeline.run import run_steps
 from twobone_addon.scene.sampling.stepping import Verifying
-from twobone_addon.settings.planting import PlantSettings
+from twobone_addon.settings.feet import PlantSettings
 from twobone_addon.tasks.plant.keys import curves
 from twobone_addon.tasks.plant.pose import standing as calming
 from twobone_addon.tasks.plant.pose import standing as solving

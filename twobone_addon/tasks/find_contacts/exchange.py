@@ -18,7 +18,7 @@ from ...scene.actions import OwnAction
 from ...scene.blender_types import Object, Scene
 from ...scene.lookup import absolute, find_armature
 from ...scene.versions import curve_bag
-from ...settings.contacts import ContactFileSettings, ContactSettings, ExportContactSettings
+from ...settings.feet import ContactFileSettings, ContactSettings, ExportContactSettings
 from ...settings.tasks import TABLES
 from .plan import SIDES, ContactPlan, plan_contacts
 from .solve import solve_contacts

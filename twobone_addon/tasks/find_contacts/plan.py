@@ -36,7 +36,7 @@ from ...scene.sampling.quantities import Quantity
 from ...scene.versions import curve_bag
 from ...scene.writer import assign
 from ...settings import BakeSettings
-from ...settings.contacts import ContactSettings
+from ...settings.feet import ContactSettings
 from ..find_limbs import LimbRecord, found_limbs
 
 SAME_FRAME = 0.01

@@ -27,7 +27,7 @@ from ...scene.keys.contact_keys import contact_curve, contact_path, keyed_states
 from ...scene.lookup import object_named
 from ...scene.sampling.quantities import Samples
 from ...scene.visible.skin import Skins
-from ...settings.contacts import ContactSettings
+from ...settings.feet import ContactSettings
 from ...settings.tasks import TABLES
 from ..find_limbs import stored_limbs
 from .plan import ContactPlan, FootPlan, foot_plan, noted_contacts, noted_measures, plan_contacts, write_states

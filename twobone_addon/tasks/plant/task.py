@@ -9,7 +9,8 @@ import numpy as np
 
 from ...core.contacts.states import states_of_contacts
 from ...pipeline.chosen_actions import own_span
-from ...pipeline.proof import doubtful_poses, few_of
+from ...pipeline.plan.stored import stored_settings
+from ...pipeline.proof import doubtful_poses, few_of, on_copies
 from ...pipeline.stages import evaluation_of
 from ...pipeline.story import Make, Sample, StartOver, Story, Task, Write, part_of
 from ...records import replace
@@ -17,28 +18,30 @@ from ...scene.actions import OwnAction
 from ...scene.blender_types import Object, Scene
 from ...scene.keys.contact_keys import contact_path
 from ...scene.keys.replaced import WITH_FEET
-from ...scene.keys.writing import put
+from ...scene.keys.writing import Change, put
 from ...scene.lookup import object_named
-from ...settings.planting import PlantSettings
+from ...scene.writer import assign
+from ...settings import BakeSettings
+from ...settings.feet import PlantSettings
 from ...settings.tasks import TABLES
 from ..find_contacts.plan import noted_contacts, write_states
 from ..find_contacts.solve import solve_contacts
 from ..find_contacts.task import assumed_soles, ground_ends
 from ..find_limbs import stored_limbs
-from ..give.baking import GuideProof, TargetReport, guide_changes, guide_report, measured_guides, planned_guides
-from ..give.guides import missing_guides
-from .keeping import follow_pole, kept_targets, rebake_settings
-from .keys.anew import EarlierPlanting, earlier_planting, note_planting, planted_before, planting_changes
-from .plan.planning import PlantPlan, plan_planting
-from .report.reporting import (
-    PlantReport,
-    Proof,
-    plant_report,
-    proof_frames,
-    proof_quantities,
-    visible_ends,
-    visible_leg,
+from ..give.baking import (
+    Guided,
+    GuideProof,
+    TargetReport,
+    guide_changes,
+    guide_report,
+    measured_guides,
+    planned_guides,
+    solved_guides,
 )
+from ..give.guides import missing_guides
+from .keys.anew import EarlierPlanting, earlier_planting, note_planting, planted_before, planting_changes
+from .plan.planning import LegPlan, PlantingPlan, PlantPlan, plan_planting
+from .report.reporting import PlantReport, Proof, plant_report, proof_frames, proof_quantities, visible_ends, visible_leg
 from .solve import PlantSolution, solve_plan
 
 HELD = 550
@@ -140,3 +143,37 @@ def planted_report(
 
 
 PLANT = Task("plant", TABLES["plant"], plant_feet, PlantReport)
+
+
+def kept_targets(
+    scene: Scene, armature: Object, followed: Sequence[BakeSettings], changes: Sequence[Change]
+) -> Story[list[Guided]]:
+    """Solve the keys of the targets and poles of planted legs, on a copy of the action with the `changes` of planting."""
+    with on_copies(scene, [armature]) as trial:
+        trial.put(changes)
+        guided, _ = yield from solved_guides(*planned_guides(scene, followed, armature))
+    return guided
+
+
+def rebake_settings(plan: PlantingPlan, settings: PlantSettings) -> list[BakeSettings]:
+    """Settings with which the planted motion of each leg is baked onto its target and pole."""
+    armature = object_named(plan.armature)
+    frames = {"frame_range": "CUSTOM", "frame_start": float(plan.frames[0]), "frame_end": float(plan.frames[-1]), "step": 1.0}
+    output = {"keys": "FRAMES", "destination": "ACTION", "verify": settings.verify, "evaluation": settings.evaluation}
+    given = [{**_as_planted(leg), **frames, **output} for leg in plan.legs]
+    chains = [armature.twobone.chains[leg.chain] for leg in plan.legs]
+    return [stored_settings(armature, *each) for each in zip(chains, given, strict=True)]
+
+
+def _as_planted(leg: LegPlan) -> dict[str, Any]:
+    """Settings with which baking the leg restores its motion from target and pole."""
+    end = "TARGET" if leg.has_foot else "NONE"
+    as_planted = {"plane": "POLE", "reference": "POSE", "end_rotation": end, "interpolation": "BEZIER"}
+    return {**as_planted, "target_root_bone": "", "target_scale": 1.0}
+
+
+def follow_pole(armature: Object, leg: LegPlan) -> None:
+    """Let the leg's stored chain bake as planted."""
+    chain = armature.twobone.chains[leg.chain]
+    for name, value in _as_planted(leg).items():
+        assign(chain, name, value)

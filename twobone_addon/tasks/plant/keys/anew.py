@@ -22,7 +22,7 @@ from ....scene.keys.ledger import Ledger
 from ....scene.keys.writing import Change, Earlier
 from ....scene.lookup import object_named
 from ....scene.writer import assign
-from ....settings.planting import PlantSettings
+from ....settings.feet import PlantSettings
 from ..plan.planning import PlantingPlan
 from .curves import ChannelPieces
 

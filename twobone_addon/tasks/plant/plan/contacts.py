@@ -16,7 +16,7 @@ from ....core.contacts.states import on_ball, on_heel, runs
 from ....core.planting.ground import Ground, carried_ground, level_surface, moved_ground, moving_ground
 from ....records import replace
 from ....scene.sampling.quantities import Samples
-from ....settings.planting import PlantSettings
+from ....settings.feet import PlantSettings
 from ...find_contacts.solve import FoundContacts
 from .feet import LegMotion, at_frames, in_ground
 

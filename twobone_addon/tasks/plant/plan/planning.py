@@ -31,7 +31,7 @@ from ....scene.rig.rest_reading import foot_bone, loose_foot, read_foot_points
 from ....scene.sampling.quantities import Quantity
 from ....scene.visible.skin import Skins
 from ....settings import BakeSettings
-from ....settings.planting import PlantSettings, RootSettings
+from ....settings.feet import PlantSettings, RootSettings
 from ...find_contacts.plan import ContactPlan, contact_range, even_frames, is_loop, plan_contacts
 from .roots import RootPlan, plan_root
 

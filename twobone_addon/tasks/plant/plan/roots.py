@@ -20,7 +20,7 @@ from ....scene.keys.tables import Keyed
 from ....scene.rig.chain_finding import is_seen
 from ....scene.rig.constraints import is_constrained
 from ....scene.sampling.quantities import Quantity
-from ....settings.planting import RootSettings
+from ....settings.feet import RootSettings
 
 MOST_OF_THE_BODY = 0.75
 """Smallest number of deforming bones below the root, relative to the most below any candidate.

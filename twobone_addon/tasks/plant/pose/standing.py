@@ -31,7 +31,7 @@ from ....pipeline.pose.limb_plane import hinges_of
 from ....records import replace
 from ....said import Sentence, note
 from ....scene.sampling.stepping import Steps, part_of
-from ....settings.planting import RootSettings
+from ....settings.feet import RootSettings
 from ..plan.contacts import Standing, with_one_height
 from ..plan.feet import LegMotion, at_frames, in_ground
 
