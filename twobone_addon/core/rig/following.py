@@ -19,7 +19,7 @@ from ..rows import ROWS_AT_ONCE, of_stack, row_arrays, stack
 from ..solver import ChainMethod, ReachOptions
 from .bones import ChainMotion, RestChain
 from .channels import OneOfSeveral
-from .posing import Laying, Reference, TurnedChain, present_reference, rest_reference
+from .posing import Laying, Reference, TurnedChain, joints_of, pose_path, present_reference, rest_reference
 
 TWO = 2
 """Number of links that the closed form solves."""
@@ -111,16 +111,37 @@ def references(chains: Sequence[RestChain], motions: Sequence[ChainMotion], at_r
 
     at_rest : for each chain, whether its reference has no local rotations; else it has each frame's own
     """
-    by_shape: dict[tuple[bool, Hashable, Hashable], list[int]] = {}
-    for number, (chain, motion, rest) in enumerate(zip(chains, motions, at_rest, strict=True)):
-        by_shape.setdefault((rest, _inheritance_key(chain), _array_shapes(motion)), []).append(number)
     found: dict[int, Reference] = {}
-    for (rest, *_), numbers in by_shape.items():
+    for rest, numbers, several in _stacks(chains, motions, at_rest):
+        reference = (rest_reference if rest else present_reference)(*several)
+        found |= {number: of_stack(reference, place) for place, number in enumerate(numbers)}
+    return [found[number] for number in range(len(chains))]
+
+
+def posed_joints(chains: Sequence[RestChain], motions: Sequence[ChainMotion]) -> list[tuple[list[Array], Array]]:
+    """Posed matrices `(F, 4, 4)` of each bone, and joints `(F, n + 1, 3)`, of chains with the motions' own channels.
+
+    They are in armature space, computed for all chains of one shape at once.
+    """
+    found: dict[int, tuple[list[Array], Array]] = {}
+    for _, numbers, (chain, motion) in _stacks(chains, motions, [None] * len(chains)):
+        poses = pose_path(chain, motion)
+        joints = joints_of(chain, poses)
+        found |= {number: ([each[place] for each in poses], joints[place]) for place, number in enumerate(numbers)}
+    return [found[number] for number in range(len(chains))]
+
+
+def _stacks(
+    chains: Sequence[RestChain], motions: Sequence[ChainMotion], kinds: Sequence[Any]
+) -> Iterator[tuple[Any, list[int], tuple[RestChain, ChainMotion]]]:
+    """The chains of one kind and shape as stacks of limited size: each with its kind and the numbers of its chains."""
+    by_shape: dict[Hashable, list[int]] = {}
+    for number, (chain, motion, kind) in enumerate(zip(chains, motions, kinds, strict=True)):
+        by_shape.setdefault((kind, _inheritance_key(chain), _array_shapes(motion)), []).append(number)
+    for numbers in by_shape.values():
         for part in _batches(numbers, max(len(array) for array in row_arrays(motions[numbers[0]]) if array is not None)):
             several = stack(*(chains[number] for number in part)), stack(*(motions[number] for number in part))
-            reference = (rest_reference if rest else present_reference)(*several)
-            found |= {number: of_stack(reference, place) for place, number in enumerate(part)}
-    return [found[number] for number in range(len(chains))]
+            yield kinds[part[0]], part, several
 
 
 def stacked(several: Sequence[FollowingChain]) -> FollowingChain:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -12,8 +12,9 @@ from ...core.array_types import Array, Indices, Mask
 from ...core.arrays import cross, dot, every_row, frame_rows, magnitude
 from ...core.curves.drift import portions
 from ...core.curves.frames import ranges
+from ...core.rig.bones import ChainMotion
+from ...core.rig.following import posed_joints
 from ...core.rig.plane_frames import frames_of
-from ...core.rig.posing import joints_of, pose_path
 from ...core.rig.rotations import times_still, twists_about, unit
 from ...core.rows import ROWS_AT_ONCE, at_frames
 from ..keying import PosedByCurves
@@ -52,8 +53,12 @@ def largest_twists(chains: Sequence[SolvedChain], measured: Sequence[Measured | 
 
     A bone's own axis is its link, from joint to joint. A bone of zero length has no axis, and no twist.
     """
-    found_of = measured or [None] * len(chains)
-    turned = (bone for chain, found in zip(chains, found_of, strict=True) for bone in _turned(chain, found))
+    pieces = (
+        _Piece(chain, part, seen and [_part_of(poses, part) for poses in seen.turned])
+        for chain, seen in zip(chains, measured or [None] * len(chains), strict=True)
+        for part in portions(len(chain.plan.report_rows))
+    )
+    turned = (bone for several in _batches(pieces) for bone in _turned(several))
     found = iter([changes for several in _batches(turned) for changes in _changes(several)])
     return [
         _largest(chain, [[next(found) for _ in chain.plan.rest.turning] for _ in portions(len(chain.plan.report_rows))])
@@ -77,22 +82,51 @@ class _Turned:
     """Number of frames `K`."""
 
 
-def _turned(solved: SolvedChain, measured: Measured | None) -> Iterator[_Turned]:
-    """Every bone of a chain that turns, for one portion of its frames after the other."""
-    plan = solved.plan
-    for part in portions(len(plan.report_rows)):
-        rows = plan.report_rows[part]
-        motion = solved.motion.chain
-        before = pose_path(plan.rest, motion if len(rows) == len(plan.frames) else at_frames(motion, rows))
-        if measured:
-            now = [poses if len(poses) == 1 else poses[part] for poses in measured.turned]
-        else:
-            posed = _posed(solved, rows)
-            now = [posed[index] for index in plan.rest.turning]
-        links = np.diff(joints_of(plan.rest, before), axis=-2)
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A chain for one portion of its report frames."""
+
+    solved: SolvedChain
+    part: slice
+    seen: list[Array] | None
+    """Posed matrices of the turning bones as Blender evaluates them; `None` where the solution is used."""
+
+    @property
+    def rows(self) -> Indices:
+        return self.solved.plan.report_rows[self.part]
+
+    @property
+    def count(self) -> int:
+        """Number of frames."""
+        return len(self.rows)
+
+    @property
+    def motion(self) -> ChainMotion:
+        """The chain's motion before the bake."""
+        motion = self.solved.motion.chain
+        return motion if self.count == len(self.solved.plan.frames) else at_frames(motion, self.rows)
+
+    @property
+    def after(self) -> list[Array]:
+        """Posed matrices of the turning bones after the bake."""
+        if self.seen is not None:
+            return self.seen
+        posed = _posed(self.solved, self.rows)
+        return [posed[index] for index in self.solved.plan.rest.turning]
+
+
+def _part_of(poses: Array, part: slice) -> Array:
+    return poses if len(poses) == 1 else poses[part]
+
+
+def _turned(pieces: Sequence[_Piece]) -> Iterator[_Turned]:
+    """Every bone that turns in some pieces, one piece after the other."""
+    before = posed_joints([piece.solved.plan.rest for piece in pieces], [piece.motion for piece in pieces])
+    for piece, (poses, joints) in zip(pieces, before, strict=True):
+        links = np.diff(joints, axis=-2)
         base: _Turned | None = None
-        for number, (index, after) in enumerate(zip(plan.rest.turning, now, strict=True)):
-            base = _Turned(links[:, number], before[index][:, :3, :3], after[:, :3, :3], base, count=len(rows))
+        for number, (index, after) in enumerate(zip(piece.solved.plan.rest.turning, piece.after, strict=True)):
+            base = _Turned(links[:, number], poses[index][:, :3, :3], after[:, :3, :3], base, count=piece.count)
             yield base
 
 
@@ -103,16 +137,19 @@ def _posed(solved: SolvedChain, rows: Indices) -> list[Array]:
     return [frame_rows(poses, rows) for poses in solved.pose.turned.poses]
 
 
-def _batches(bones: Iterator[_Turned]) -> Iterator[list[_Turned]]:
-    """The bones in order, in batches of at most `ROWS_AT_ONCE` rows unless one bone alone has more."""
-    batch: list[_Turned] = []
+Counted = TypeVar("Counted", _Turned, _Piece)
+
+
+def _batches(things: Iterable[Counted]) -> Iterator[list[Counted]]:
+    """Bones or pieces in order, in batches of at most `ROWS_AT_ONCE` rows unless one alone has more."""
+    batch: list[Counted] = []
     room = ROWS_AT_ONCE
-    for bone in bones:
-        if batch and bone.count > room:
+    for thing in things:
+        if batch and thing.count > room:
             yield batch
             batch, room = [], ROWS_AT_ONCE
-        batch.append(bone)
-        room -= bone.count
+        batch.append(thing)
+        room -= thing.count
     if batch:
         yield batch
 
