@@ -265,7 +265,7 @@ def test_only_the_chain_whose_target_moved_is_solved_and_the_others_stay_as_they
     monkeypatch.setattr(
         present,
         "aimed_poses",
-        lambda limbs, *given: solved.extend(limb.plan.names.armature for limb in limbs) or solve(limbs, *given),
+        lambda limbs, *given, **named: solved.extend(limb.plan.names.armature for limb in limbs) or solve(limbs, *given, **named),
     )
     bpy.context.view_layer.update()
     solved.clear()

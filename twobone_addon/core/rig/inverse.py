@@ -456,10 +456,12 @@ UNEVEN = 2e-4
 Blender's own rest matrices are orthonormal only to some 2e-5, which the square doubles."""
 
 
-def follow_together(several: Sequence[FollowingChain]) -> list[ChainPose]:
+def follow_together(several: Sequence[FollowingChain], *, quickly: bool = False) -> list[ChainPose]:
     """Pose chains so that their tips, projected onto the plane, are on their targets.
 
     Chains of one shape are posed together, with the same results as alone; long takes are posed in parts.
+
+    quickly : in one round where links are laid into the plane; the pose then differs by a unit of single precision
     """
     poses: dict[int, ChainPose] = {}
     waiting = alike(several)
@@ -468,7 +470,7 @@ def follow_together(several: Sequence[FollowingChain]) -> list[ChainPose]:
         if len(several[numbers[0]].chain.turning) == TWO and len(several[numbers[0]].task.targets) > ROWS_AT_ONCE:
             poses |= {number: _in_parts(several[number]) for number in numbers}
             continue
-        posed, doubtful, hinged = _follow(stacked([several[number] for number in numbers]))
+        posed, doubtful, hinged = _follow(stacked([several[number] for number in numbers]), quickly=quickly)
         for place in np.flatnonzero(hinged).tolist():
             following = several[numbers[place]]
             pose = pose_of_one(posed, place, following)
@@ -508,7 +510,7 @@ def _in_parts(following: FollowingChain) -> ChainPose:
     return _searched(following, found, doubtful) if following.task.limits is None and doubtful.any() else found
 
 
-def _follow(several: FollowingChain) -> tuple[ChainPose, Mask, Mask]:
+def _follow(several: FollowingChain, *, quickly: bool = False) -> tuple[ChainPose, Mask, Mask]:
     """Pose a stack of chains by the ring of their lengths.
 
     Also returns the doubtful frames `(C, F)`, where that is not valid, and the chains `(C,)` that are posed correctly: those
@@ -518,7 +520,6 @@ def _follow(several: FollowingChain) -> tuple[ChainPose, Mask, Mask]:
     targets = _targets_in_plane(several)
     own_frames = task.laying.own
     links = link_vectors(task.frames if own_frames is None else own_frames, reference.joints)
-    start = angles_of(links)
     rest_direction = _rest_direction(chain, motion, task)
     uneven = _is_uneven(reference)
     settled = np.where(uneven, UNEVEN_SETTLED, SETTLED) if links.shape[-2] == TWO else REACH_TOLERANCE
@@ -526,6 +527,9 @@ def _follow(several: FollowingChain) -> tuple[ChainPose, Mask, Mask]:
     every_one, begun = np.ones(len(targets), dtype=bool), parent_transform(chain.bones[0], motion.parent_pose)
     hinges, hinged = still_hinges(chain, motion, reference, task.frames) if fixed else (None, every_one)
     lengths = span(links) if hinges is None else hinges.lengths[..., None, :]
+    if quickly and task.laying.flatten and own_frames is None and not uneven.any():
+        # A link that is laid into the plane gets as long there as it is in space.
+        lengths = magnitude(np.diff(reference.joints, axis=-2))
     turns = towards(reference, task.frames, task.laying)
 
     def pose_with(lengths: Array, lead: Array) -> tuple[ChainPose, Array, Array, Mask]:
@@ -533,7 +537,7 @@ def _follow(several: FollowingChain) -> tuple[ChainPose, Mask, Mask]:
 
         Bones are turned by `lead` `(..., F, n)` beyond the intended directions of their links.
         """
-        solution = _solve(targets, lengths, task, start, rest_direction)
+        solution = _solve(targets, lengths, task, links, rest_direction)
         directions = np.cumsum(solution.angles, axis=-1)
         if hinges is not None:
             scaled = motion
@@ -615,7 +619,7 @@ def _with_rows(values: Array, where: Mask, rows: Array) -> Array:
     return filled
 
 
-def _solve(targets: Array, lengths: Array, task: ChainGoal, start: Array, rest_direction: Array) -> PlanarSolution:
+def _solve(targets: Array, lengths: Array, task: ChainGoal, links: Array, rest_direction: Array) -> PlanarSolution:
     """Solve in world units, the units of the options' distances; angles and ratio have no unit."""
     scale = task.world_scale[..., None]
     targets, lengths = targets * scale, lengths * scale
@@ -629,6 +633,7 @@ def _solve(targets: Array, lengths: Array, task: ChainGoal, start: Array, rest_d
             # The first joint's limits become directions from u.
             limits = np.broadcast_to(task.limits, (*rest_direction.shape, *task.limits.shape)).copy()
             limits[..., 0, :] += rest_direction[..., None]
+        start = angles_of(links)
         solution = solve_planar_chain(targets, lengths, task.bend, task.options, start=start, limits=limits, method=task.method)
     return replace(solution, goals=solution.goals / scale)
 

@@ -249,7 +249,7 @@ def present_channels(limbs: Sequence[PresentLimb], motions: Sequence[AimedMotion
 
     Rotations continue the present ones: of all angles that give the same pose, the nearest are chosen.
     """
-    poses = aimed_poses([limb.unaimed for limb in limbs], motions)
+    poses = aimed_poses([limb.unaimed for limb in limbs], motions, quickly=True)
     parts = zip(limbs, motions, poses, strict=True)
     return [_channels(limb.inputs.plan, motion, pose) for limb, motion, pose in parts]
 

@@ -178,10 +178,11 @@ def unaimed_limbs(plans: Sequence[ChainPlan], motions: Sequence[PlanMotion]) -> 
     return map(UnaimedLimb, plans, motions, starts)
 
 
-def aimed_poses(limbs: Iterable[UnaimedLimb], motions: Sequence[AimedMotion]) -> list[AimedPose]:
-    """Pose limbs on their targets, together; the motions are those of the limbs, with targets."""
+def aimed_poses(limbs: Iterable[UnaimedLimb], motions: Sequence[AimedMotion], *, quickly: bool = False) -> list[AimedPose]:
+    """Pose limbs on their targets, together; the motions are those of the limbs, with targets. See `follow_together`."""
     problems = [_problem(limb, motion) for limb, motion in zip(limbs, motions, strict=True)]
-    plans, posed = [problem.plan for problem in problems], follow_together([problem.following for problem in problems])
+    plans = [problem.plan for problem in problems]
+    posed = follow_together([problem.following for problem in problems], quickly=quickly)
     return [_solved(*each) for each in zip(plans, motions, problems, posed, strict=True)]
 
 
