@@ -33,7 +33,7 @@ def test_limbs_walking_on_ik_are_converted_to_fk_and_nothing_moves(tmp_path):
     assert "Rigify's limbs are keyed forwards" in run("rigify_conversion_scenario.py", tmp_path)
 
 
-def test_a_bake_on_a_rig_as_generated_is_refused_and_is_on_target_after_switch_to_fk(tmp_path):
+def test_a_rig_as_generated_is_not_called_on_target_and_is_after_switch_to_fk(tmp_path):
     assert "What is seen is on target" in run("rigify_switch_scenario.py", tmp_path)
 
 

@@ -67,17 +67,6 @@ def who_poses(
     return own or _shows_instead(scene, armature, names, within, skins or Skins(), also_own=True)
 
 
-def who_shows(
-    scene: Scene, armature: Object, names: ChainNames, within: tuple[float, float], *, skins: Skins | None = None
-) -> Poser | None:
-    """What a switch to FK takes off a limb: IK on its bones, or the bones that are visible in its stead; `None` if neither.
-
-    Other constraints on the limb's own bones may be meant to act on top of its keys: a bake measures what they leave.
-    """
-    own = ik_of(scene, armature, (names.upper, names.lower), within)
-    return own or _shows_instead(scene, armature, names, within, skins or Skins(), also_own=False)
-
-
 def _shows_instead(
     scene: Scene, armature: Object, names: ChainNames, within: tuple[float, float], skins: Skins, *, also_own: bool
 ) -> Poser | None:

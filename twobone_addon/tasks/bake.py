@@ -13,7 +13,7 @@ from ..core.curves.frames import NEAR_FRAME
 from ..errors import TwoBoneError
 from ..pipeline.beginning import ToWrite
 from ..pipeline.chosen_actions import own_span
-from ..pipeline.gate import refuse_posed, who_shows
+from ..pipeline.gate import ik_of, refuse_posed
 from ..pipeline.keying import KeyedChain, keyed_chain
 from ..pipeline.motion.plan_motion import followed_motion, motion_quantities, without_target
 from ..pipeline.plan.planning import ChainPlan, plan_bake, refuse_overlap
@@ -35,7 +35,6 @@ from ..scene.keys.tables import read_keys
 from ..scene.lookup import object_named, only_reading
 from ..scene.sampling.evaluate import Verified
 from ..scene.versions import curve_bag
-from ..scene.visible.skin import Skins
 from ..settings import BakeSettings
 from ..settings.tasks import TABLES, BakeAllSettings
 
@@ -158,12 +157,11 @@ def plan_chains(scene: Scene, settings: BakeAllSettings, active: Object | None, 
     """Plan all chains; refuse chains that key the same channels at the same frames, unless the last one wins."""
     plans: list[ChainPlan] = []
     left: list[TwoBoneError] = []
-    skins = Skins()
     for chain in settings.chains:
         try:
             found = plan_bake(scene, with_range(chain, own_span(own)), active)
             armature, names = object_named(found.names.armature), found.names
-            refuse_posed(who_shows(scene, armature, names, found.within, skins=skins))
+            refuse_posed(ik_of(scene, armature, (names.upper, names.lower), found.within))
             plans.append(found)
         except TwoBoneError as error:
             if own is None:

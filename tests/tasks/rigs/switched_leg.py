@@ -45,17 +45,6 @@ def switched_leg(switch="FK_IK", on_ik=1.0, *, control=False):
     return rig
 
 
-def show_ik(rig):
-    """Let the rig show its IK, where its switch is not animated."""
-    if "FK_IK" in rig.pose.bones["hip"]:
-        rig.pose.bones["hip"]["FK_IK"] = 1.0
-    else:
-        for part in ("thigh", "shin", "foot"):
-            rig.pose.bones[f"{part}_def"].constraints["ik"].influence = 1.0
-    rig.update_tag()
-    bpy.context.view_layer.update()
-
-
 def drive(owner, channel, rig, path):
     driver = owner.driver_add(channel).driver
     driver.type = "SUM"
