@@ -6,7 +6,6 @@ told what to press first; what else acts on top of the keys, such as limits, is 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -18,9 +17,8 @@ from ..said import Sentence
 from ..scene.blender_types import Constraint, Object, Scene
 from ..scene.bones import ChainNames
 from ..scene.graph.rig_graph import Stillness, turning
-from ..scene.restoring import frame_and_edits_kept
 from ..scene.rig.constraints import is_acting
-from ..scene.sampling.evaluate import values_over
+from ..scene.sampling.evaluate import at_frame, values_over
 from ..scene.visible.skin import Skins
 from ..scene.visible.switches import influences_change, same_values, switch_frames, switch_values
 from ..scene.visible.visible_bone import Hindrance, Shown, bone_carrying, shown_bone, shows_others
@@ -95,8 +93,7 @@ def _shown_within(scene: Scene, armature: Object, names: ChainNames, within: tup
         return None
     if same_values(values[:, :1], present):
         return shown
-    with frame_and_edits_kept(scene):
-        scene.frame_set(math.floor(within[0]), subframe=within[0] % 1.0)
+    with at_frame(scene, within[0]):
         return shown_bone(armature, names, skins)
 
 

@@ -11,6 +11,7 @@ no dependencies are evaluated in batches, one after the other.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
@@ -259,6 +260,15 @@ def _values_in_scene(scene: Scene, properties: Sequence[tuple[Object, str]], fra
             scene.frame_set(whole, subframe=float(frame - whole))
             rows.append([float(owner.path_resolve(path)) for owner, path in properties])
     return np.array(rows).T
+
+
+@contextmanager
+def at_frame(scene: Scene, frame: float) -> Iterator[None]:
+    """Show another frame in a block, then the one before, with all unkeyed edits."""
+    whole = math.floor(frame)
+    with frame_and_edits_kept(scene):
+        scene.frame_set(whole, subframe=frame - whole)
+        yield
 
 
 ENTRY = re.compile(r"(?P<list>.+)\[(?P<index>\d+)\]\.")
