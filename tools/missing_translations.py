@@ -19,6 +19,8 @@ from tools.messages import PACKAGE, error_classes, name_of  # noqa: E402
 from twobone_addon import registration  # noqa: E402
 from twobone_addon.interface.translating import FOLDER, SENTENCES  # noqa: E402
 
+PLACE = re.compile(r"\{[^}]*\}")
+
 
 def main(languages: list[str]) -> None:
     """Print the missing texts of the languages."""
@@ -40,7 +42,7 @@ def templates() -> set[str]:
     # A text may have a name: that of a constant of a module, or of a variable.
     named: dict[str, list[ast.Constant]] = {}
     for node in nodes:
-        if isinstance(node, ast.Assign):
+        if isinstance(node, ast.Assign) and not isinstance(node.value, ast.JoinedStr):
             own = [value for value in ast.walk(node.value) if isinstance(value, ast.Constant)]
             named.setdefault(name_of(node.targets[0]), []).extend(own)
     calls = [node for node in nodes if isinstance(node, ast.Call)]
@@ -49,7 +51,11 @@ def templates() -> set[str]:
     values = [value for text in said for value in ([text] if isinstance(text, ast.Constant) else named.get(name_of(text), []))]
     texts = {value.value for value in values if isinstance(value.value, str)}
     plain = {text.value for text in said if isinstance(text, ast.Constant)}
-    return {text for text in texts if re.search("[A-Za-z]{2}", text) and (text in plain or re.fullmatch(r"\S+ .*\S", text))}
+    return {
+        text
+        for text in texts
+        if re.search("[A-Za-z]{2}", PLACE.sub("", text)) and (text in plain or re.fullmatch(r"\S+ .*\S", text))
+    }
 
 
 if __name__ == "__main__":

@@ -65,7 +65,7 @@ NO_RIGHT = {errno.EACCES, errno.EPERM}
 
 def refused_by_system(path: PurePath, done: str, error: OSError) -> FileError:
     """Return the error for a path that could not be `done` (a participle such as "written" or "made"), with a remedy."""
-    values = {"path": str(path), "done": done, "reason": error.strerror or str(error)}
+    values = {"path": str(path), "done": Sentence(done), "reason": error.strerror or str(error)}
     if error.errno in FULL:
         return AgainError('"{path}" cannot be {done}, because the disk is full. Make room, and try again.', **values)
     if error.errno in NO_RIGHT:

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from .errors import AgainError, FileError, refused_by_system
+from .said import Sentence
 
 NOTHING = ""
 """The digest of a file that does not exist."""
@@ -171,7 +172,7 @@ def refuse_unwritable(goal: Path, is_own: Callable[[Path], bool], what: str) -> 
     if not (_may(goal, os.W_OK) and found.st_mode & 0o222):
         raise FileError('File "{path}" is read-only. Make it writable, or write to another file.', path=goal)
     if found.st_size and not is_own(goal):
-        raise FileError('File "{path}" is not {what}, so it is not replaced. Name another file.', path=goal, what=what)
+        raise FileError('File "{path}" is not {what}, so it is not replaced. Name another file.', path=goal, what=Sentence(what))
     return content_of(goal)
 
 

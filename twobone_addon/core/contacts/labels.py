@@ -16,6 +16,7 @@ import numpy as np
 
 from ...errors import SettingError
 from ...files import LARGEST, read, read_table
+from ...said import Sentence
 from ..array_types import Array, Codes
 
 COLUMNS = ("left_heel", "left_ball", "right_heel", "right_ball")
@@ -152,7 +153,7 @@ def _refuse_columns(path: Path, found: list[str], wanted: tuple[str, ...]) -> No
     raise SettingError(
         'File "{file}" has {found}. It needs {wanted}.',
         file=path.name,
-        found=", ".join(found) or "nothing",
+        found=", ".join(found) or Sentence("nothing"),
         wanted=", ".join(wanted),
     )
 
