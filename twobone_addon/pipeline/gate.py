@@ -85,16 +85,31 @@ def _shows_instead(
 def _shown_within(scene: Scene, armature: Object, names: ChainNames, within: tuple[float, float], skins: Skins) -> Shown | None:
     """The visible bone of a limb as it follows at all frames of a range; `None` if there is none, or what it follows changes."""
     shown = shown_bone(armature, names, skins)
-    if shown is None or not influences_change(armature, shown.deciding):
-        return shown
-    frames = np.unique([within[0], *switch_frames(scene, armature, shown.deciding, within), within[1]])
-    present, values = switch_values(scene, armature, shown.deciding, frames)
+    if shown is None:
+        return None
+    present, values = _switches_over(scene, armature, shown, within)
     if not same_values(values, values[:, :1]):
         return None
     if same_values(values[:, :1], present):
         return shown
     with at_frame(scene, within[0]):
         return shown_bone(armature, names, skins)
+
+
+def is_unseen(scene: Scene, armature: Object, names: ChainNames, shown: Shown, within: tuple[float, float]) -> bool:
+    """Whether a visible bone, as it is now and at all frames of a range, shows the motion of other bones than the chain's."""
+    if shown.follows or not shows_others(armature, names, shown):
+        return False
+    present, values = _switches_over(scene, armature, shown, within)
+    return same_values(values, present)
+
+
+def _switches_over(scene: Scene, armature: Object, shown: Shown, within: tuple[float, float]) -> tuple[Array, Array]:
+    """What decides what a visible bone follows: its values now, `(P, 1)`, and where they may change in a range, `(P, F)`."""
+    if not influences_change(armature, shown.deciding):
+        return np.zeros((0, 1)), np.zeros((0, 1))
+    frames = np.unique([within[0], *switch_frames(scene, armature, shown.deciding, within), within[1]])
+    return switch_values(scene, armature, shown.deciding, frames)
 
 
 def ik_of(scene: Scene, armature: Object, bones: Sequence[str], within: tuple[float, float]) -> Poser | None:

@@ -38,6 +38,7 @@ from ..scene.sampling.quantities import Quantity, Samples
 from ..scene.visible.skin import Skins, seen_from
 from ..scene.visible.switches import influences_change
 from ..scene.visible.visible_bone import Shown, shown_bone
+from .gate import is_unseen
 from .motion.plan_motion import points, target_matrices
 from .motion.sampling import CurveMotion
 from .pose.solving import SolvedChain
@@ -229,7 +230,7 @@ def prove(scene: Scene, solved: Sequence[SolvedChain], verified: Verified) -> St
             measure(chain, samples, reported, inside)
             for chain, reported, inside in zip(checked, tracks, tracks_between, strict=True)
         ]
-        visibilities = yield from _measure_visibility(checked, [each.limb_length for each in measured], look)
+        visibilities = yield from _measure_visibility(scene, checked, [each.limb_length for each in measured], look)
     complete = iter([replace(each, visibility=visible) for each, visible in zip(measured, visibilities, strict=True)])
     return [next(complete) if chain.plan.settings.verify else None for chain in solved]
 
@@ -337,7 +338,9 @@ def few_of(frames: Array) -> Array:
     return frames[np.unique(np.linspace(0, len(frames) - 1, min(MOST_LOOKS, len(frames))).round().astype(int))]
 
 
-def _measure_visibility(chains: list[SolvedChain], lengths: list[float], look: Sample) -> Story[list[Visibility | None]]:
+def _measure_visibility(
+    scene: Scene, chains: list[SolvedChain], lengths: list[float], look: Sample
+) -> Story[list[Visibility | None]]:
     """Whether the visible bone of each chain follows; `None` where no bone deforms. Evaluates only the doubtful chains."""
     skins, found, doubtful = Skins(), [], {}
     with only_reading():
@@ -354,20 +357,28 @@ def _measure_visibility(chains: list[SolvedChain], lengths: list[float], look: S
     quantities = [quantity for number, end in doubtful.items() for quantity in (*chains[number].plan.aims, *end.poses)]
     samples = yield replace(look, quantities=quantities, frames=frames)
     for number, end in doubtful.items():
-        found[number] = _visibility(chains[number], end, skins, samples, lengths[number])
+        plan = chains[number].plan
+        unseen = is_unseen(scene, end.armature, plan.names, end.shown, plan.within)
+        found[number] = _visibility(chains[number], end, skins, samples, lengths[number], unseen=unseen)
     return found
 
 
-def _visibility(solved: SolvedChain, end: VisibleEnd, skins: Skins, samples: Samples, limb_length: float) -> Visibility:
-    """Compare the visible bone with the chain's tip and target at a few frames, which the samples include."""
+def _visibility(
+    solved: SolvedChain, end: VisibleEnd, skins: Skins, samples: Samples, limb_length: float, *, unseen: bool
+) -> Visibility:
+    """Compare the visible bone with the chain's tip and target at a few frames, which the samples include.
+
+    unseen : whether other bones are visible in the chain's stead at all frames, wherever they are
+    """
     samples, bone = samples.on(few_of(solved.plan.report_frames)), end.shown.bone
     tip, seen = end.places(samples)
     target = points(target_matrices(solved.plan, samples), solved.pose.target_offset)
     away = np.broadcast_to(distances(seen, target), samples.frames.shape)
     apart = np.broadcast_to(distances(seen, tip), samples.frames.shape)
-    if apart.max() <= APART * limb_length or not np.isfinite(away).any():
+    # What other bones show may be where the keys are: a target with the visible motion makes it so.
+    if not np.isfinite(away).any() or not (unseen or apart.max() > APART * limb_length):
         return Visibility(bone, is_own=False, follows=True, hindrances=_unseen(solved, skins), max_distance=None, frame=0.0)
-    worst = int(np.nanargmax(np.where(apart > APART * limb_length, away, -1.0)))
+    worst = int(np.nanargmax(np.where(unseen | (apart > APART * limb_length), away, -1.0)))
     found, when = _reasons(solved, end, skins), float(samples.frames[worst])
     return Visibility(bone, is_own=False, follows=False, hindrances=found, max_distance=float(away[worst]), frame=when)
 

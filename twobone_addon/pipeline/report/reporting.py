@@ -137,7 +137,9 @@ class _Verdict:
         visibility = self.measured.visibility
         if visibility is None or visibility.follows or visibility.max_distance is None:
             return []
-        values = {"bone": visibility.bone, "distance": self.units.text(visibility.max_distance), "frame": f"{visibility.frame:g}"}
+        values = {"bone": visibility.bone}
+        if visibility.max_distance > self._allowed():
+            values |= {"distance": self.units.text(visibility.max_distance), "frame": f"{visibility.frame:g}"}
         return [statement("NOT_SHOWN", values, [[visibility.frame, visibility.frame]])]
 
     def _allowed(self) -> float:

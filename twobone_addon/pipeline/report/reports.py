@@ -306,6 +306,11 @@ class BakeReport(Report):
         missed = [chain for chain in self.chains if not chain.is_on_target]
         if missed:
             # Whoever is on target at all frames may need a look for another reason.
+            unseen = [chain for chain in missed if any(each.kind == "NOT_SHOWN" for each in chain.statements)]
+            if unseen:
+                values = {"chains": _limb_count(unseen) if in_several else len(unseen)}
+                parts.append(Sentence("{chains} not visible: use Switch All Limbs to FK", values))
+            missed = [chain for chain in missed if chain not in unseen]
             off = [chain for chain in missed if not any(each.kind in ON_TARGET_THROUGHOUT for each in chain.statements)]
             others = [chain for chain in missed if chain not in off]
             for chains, text in ((off, "{chains} off target at some frames"), (others, "{chains} to look at")):
@@ -365,6 +370,9 @@ AT_ONE_FRAME = {
 }
 """Templates used instead if only one frame was baked."""
 
+WITHOUT_DISTANCE = {"NOT_SHOWN": "Visible bone {bone} does not follow. Use Switch to FK"}
+"""Templates used instead if there is no distance worth a word."""
+
 ON_TARGET_THROUGHOUT = {"ALL_ON_TARGET", "ALL_WITHIN"}
 """Kinds that say that the tip is on its target at all frames."""
 
@@ -375,6 +383,8 @@ GOOD = {"ALL_ON_TARGET", "ALL_WITHIN", "SOME_ON_TARGET", "NONE_ON_TARGET", "IN_R
 def statement(kind: str, values: Mapping[str, Value], frames: Iterable[Sequence[float]] = ()) -> Sentence:
     """A statement of one of the kinds in `STATEMENTS`; `frames` are the `[first, last]` ranges that it is about."""
     texts = {**STATEMENTS, **AT_ONE_FRAME} if values.get("frames") == 1 else STATEMENTS
+    if "distance" not in values:
+        texts = {**texts, **WITHOUT_DISTANCE}
     spans = tuple((first, last) for first, last in frames)
     return Sentence(texts[kind], values, spans, INFO if kind in GOOD else WARN, kind)
 

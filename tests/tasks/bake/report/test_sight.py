@@ -36,6 +36,34 @@ def test_a_limb_on_ik_is_not_called_on_target(empty_file):
     assert 'constraint "ik"' in " ".join(report["notes"])
 
 
+@pytest.mark.parametrize("keyed", [False, True])
+def test_keys_that_nobody_sees_are_said_to_be_so_though_the_visible_foot_is_on_the_target(empty_file, keyed):
+    """A new target has the visible motion, so that the IK that is shown is on it as well as the keys."""
+    rig = switched_leg()
+    set_range(FIRST, LAST)
+    key_places(bpy.data.objects["IK goal"], [(0, -0.01 * frame, 0.2) for frame in range(LAST)])
+    for frame in (FIRST, 9, LAST) if keyed else ():
+        rig.pose.bones["hip"].keyframe_insert('["FK_IK"]', frame=frame)
+    for name in ("Leg", "Same leg"):
+        chain = rig.twobone.chains.add()
+        chain.name, chain.upper, chain.lower = name, "thigh_fk", "shin_fk"
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.twobone.add_target(stored="Leg")
+    rig.twobone.chains[1].target = rig.twobone.chains[0].target
+    bpy.context.view_layer.update()
+    assert bpy.ops.twobone.bake_all(last_wins=True) == {"FINISHED"}
+    report = json.loads(bpy.context.window_manager.twobone_report)
+    assert max(visible_misses(rig, rig.twobone.chains[0].target).values()) < 1e-4
+    assert "; 2 not visible: use Switch All Limbs to FK" in report["sentence"]
+    assert "all on target" not in report["sentence"]
+    assert report["chains"][0]["sentence"].startswith(
+        "Visible bone shin_def does not follow. Use Switch to FK; shin_fk on target"
+    )
+    assert bpy.ops.twobone.switch(scope="ACTIVE", to="FK") == {"FINISHED"}
+    assert bpy.ops.twobone.bake_all(last_wins=True) == {"FINISHED"}
+    assert "all on target" in json.loads(bpy.context.window_manager.twobone_report)["sentence"]
+
+
 @pytest.mark.parametrize("bare", [True, False])
 def test_switch_to_fk_sets_what_is_not_animated_and_the_visible_foot_is_on_target(empty_file, bare):
     rig, target = switched_leg("" if bare else "FK_IK"), add_target()
