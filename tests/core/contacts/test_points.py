@@ -155,9 +155,12 @@ def test_a_foot_that_rolls_over_its_heel_tells_how_far_behind_the_ankle_that_is(
 
 
 def test_a_heel_below_the_ankle_and_one_that_nothing_tells_stay_where_they_are():
-    for settings in ({"behind": 0.0}, {"behind": 0.03, "spread": 0.02}):
+    """That it rolls right below the ankle is known then."""
+    for settings, is_known in (({"behind": 0.0}, True), ({"behind": 0.03, "spread": 0.02}, False)):
         _, points, poses, states = walking_foot(**settings)
-        assert as_it_rolls(points, poses, states, 0.9) is points
+        rolled = as_it_rolls(points, poses, states, 0.9)
+        assert rolled.is_placed_as(points)
+        assert rolled.knows_heel == is_known
     assert as_it_rolls(points, poses, np.full(len(poses), 3), 0.9) is points
 
 

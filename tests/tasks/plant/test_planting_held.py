@@ -59,3 +59,15 @@ def test_contacts_make_a_clip_no_longer_either(empty_file):
     first, last = armature.animation_data.action.frame_range
     plant()
     assert tuple(armature.animation_data.action.frame_range) == (first, last)
+
+
+@pytest.mark.parametrize("behind", [0.0, 0.07])
+def test_hips_stay_where_a_foot_lands_on_a_heel_that_nothing_shows(empty_file, behind):
+    """Slow, clean steps, of which one is seen to land: the place below the ankle sinks while the foot rolls, and is no heel."""
+    armature, _ = build_walker(Walk(frames=40, speed=0.3, step_time=2.5, heel_behind=behind))
+    before = Seen(armature, whole_frames())
+    report = plant()
+    hips = np.linalg.norm(np.array(Seen(armature, whole_frames()).hips) - np.array(before.hips), axis=1)
+    slides = [contact["slide_before"] for chain in report["chains"] for contact in chain["contacts"]]
+    assert hips[0] < SLIDE
+    assert hips.max() < max(0.005, *slides)

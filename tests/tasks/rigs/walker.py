@@ -48,6 +48,8 @@ class Walk:
     raised: float = 0.0
     """Metres by which the hips are too high."""
     noise: float = 0.0
+    heel_behind: float = 0.0
+    """Metres by which the heel is behind the ankle: the foot rolls about it, and nothing of the rig shows it."""
 
 
 def build_walker(walk):
@@ -102,22 +104,22 @@ def _foot(walk, time, phase):
     if part < on_ground:
         stand = part / on_ground
         state = next(state for state, until in STANCE if stand < until)
-        pitch, place = _rolled(stand, landed)
+        pitch, place = _rolled(stand, landed, walk.heel_behind)
         return state, pitch, place + step
     swing = (part - on_ground) / (1.0 - on_ground)
-    start, end = _rolled(1.0, landed), _rolled(0.0, landed + walk.step_time * walk.speed)
+    start, end = _rolled(1.0, landed), _rolled(0.0, landed + walk.step_time * walk.speed, walk.heel_behind)
     smooth = swing * swing * (3.0 - 2.0 * swing)
     pitch, place = start[0] + (end[0] - start[0]) * smooth, start[1] + (end[1] - start[1]) * smooth
     over = 2.0 * walk.climb * smooth + (0.05 + 0.6 * abs(walk.climb)) * np.sin(np.pi * swing)
     return NONE, pitch, place + step + np.array([0.0, over])
 
 
-def _rolled(stand, landed):
-    """Pitch and ankle of a foot that stands, rolled about its heel, then flat, then about its ball."""
+def _rolled(stand, landed, behind=0.0):
+    """Pitch and ankle of a foot that stands, rolled about its heel, `behind` the ankle, then flat, then about its ball."""
     heel = np.array([landed, 0.0])
     if stand < STANCE[0][1]:
         pitch = 0.25 * (1.0 - stand / STANCE[0][1]) ** 2
-        return pitch, heel + _turned(pitch, np.array([0.0, ANKLE_HEIGHT]))
+        return pitch, heel - [behind, 0.0] + _turned(pitch, np.array([behind, ANKLE_HEIGHT]))
     if stand < STANCE[1][1]:
         return 0.0, heel + np.array([0.0, ANKLE_HEIGHT])
     pitch = -0.9 * ((stand - STANCE[1][1]) / (1.0 - STANCE[1][1])) ** 2

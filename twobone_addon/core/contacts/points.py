@@ -63,11 +63,24 @@ class FootPoints:
     """Whether the rest pose may be a stand; nobody stands with all joints of a leg in one line."""
     has_toes: bool = False
     """Whether a toe bone shows where the ball is; the tail of a foot may be guessed by an import."""
+    has_rolled: bool = False
+    """Whether the motion has shown how far the heel is behind the ankle."""
 
     @property
     def ankle_height(self) -> float:
         """Height of the ankle above the sole, in the armature's units."""
         return float(-self.heel @ self.up) * self.size
+
+    @property
+    def knows_heel(self) -> bool:
+        """Whether mesh, bones or motion show where the heel is; else it is assumed to be below the ankle."""
+        is_one_point = np.array_equal(self.heel, self.ball)
+        return self.source in {"MESH", "BONE"} or self.has_rolled or is_one_point or len(self.seen) > 0
+
+    def is_placed_as(self, other: FootPoints) -> bool:
+        """Whether heel and ball are where those of another foot are, however they are known."""
+        same = np.array_equal(self.heel, other.heel) and np.array_equal(self.ball, other.ball)
+        return same and self.ball_height == other.ball_height and np.array_equal(self.up, other.up)
 
     def standing(self, up: Array) -> FootPoints:
         """The foot standing with `up` `(3,)` upwards, whatever its rest pose is."""
@@ -76,7 +89,7 @@ class FootPoints:
 
     def behind(self, distance: float) -> FootPoints:
         """The foot with its heel at `distance` behind the ankle, as measured on rolling feet."""
-        return replace(self, heel=self.heel - distance * _ahead(self.ball, self.up), source="MOTION")
+        return replace(self, heel=self.heel - distance * _ahead(self.ball, self.up), source="MOTION", has_rolled=True)
 
     def below(self, height: float) -> FootPoints:
         """The foot with its sole `height` below the ankle, armature units, as set by the user; unchanged if it has no sole."""
@@ -199,6 +212,8 @@ def as_it_rolls(points: FootPoints, world_from_foot: Array, states: Codes, leg_l
     if len(distances) < LEAST_ROLLS:
         return points
     low, middle, high = np.quantile(distances, (0.25, 0.5, 0.75)).tolist()
+    if max(abs(low), abs(high)) * size <= LEAST_BEHIND * leg_length:
+        return replace(points, has_rolled=True)
     is_sure = high - low <= ALIKE * middle and LEAST_BEHIND * leg_length <= middle * size <= FARTHEST * leg_length
     return points.behind(middle) if is_sure and middle <= FARTHEST * float(points.ball @ ahead) else points
 

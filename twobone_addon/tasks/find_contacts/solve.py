@@ -95,8 +95,11 @@ def solve_contacts(plan: ContactPlan, samples: Samples) -> FoundContacts:
     for refine in refinements:
         feet = zip(found.plan.feet, poses, found.states, lengths, strict=True)
         refined = [replace(foot, points=refine(foot.points, pose, states, length)) for foot, pose, states, length in feet]
-        if any(new.points is not old.points for new, old in zip(refined, found.plan.feet, strict=True)):
+        pairs = [(new.points, old.points) for new, old in zip(refined, found.plan.feet, strict=True)]
+        if any(new is not old and not new.is_placed_as(old) for new, old in pairs):
             found = _found(replace(plan, feet=refined), samples)
+        elif any(new is not old for new, old in pairs):
+            found = replace(found, plan=replace(plan, feet=refined))
     return found
 
 

@@ -46,12 +46,13 @@ class PlantSolution:
 def solve_plan(plan: PlantPlan, found: FoundContacts, samples: Samples, given: Mapping[str, Codes]) -> Steps[PlantSolution]:
     """Plant legs and root by the contacts `given` to an earlier planting, else by keyed ones, else by those found."""
     settings = plan.settings
-    contacts, standing = found.plan, standing_of(plan, found)
+    contacts = found.plan
+    soles = [foot.points for foot in contacts.feet]
+    legs = [leg_motion(replace(leg, points=points), samples) for leg, points in zip(plan.legs, soles, strict=True)]
+    standing = standing_of(plan, found, legs)
     if all(leg.chain in given for leg in plan.legs):
         standing = replace(standing, states=[given[leg.chain] for leg in plan.legs])
     states_given = standing.states
-    soles = [foot.points for foot in contacts.feet]
-    legs = [leg_motion(replace(leg, points=points), samples) for leg, points in zip(plan.legs, soles, strict=True)]
     standing = on_their_belt(contacts, standing, legs)
     ground = ground_of(plan, contacts, standing, samples, legs)
     joints = np.concatenate([leg.joints[::SAMPLES_PER_FRAME] for leg in legs], axis=1)

@@ -12,7 +12,7 @@ from ....core.array_types import Array, Codes, Mask
 from ....core.arrays import magnitude, path_length
 from ....core.contacts.finding import MOST_LEVEL
 from ....core.contacts.ground import is_of_flat_ground, nearer_ground
-from ....core.contacts.states import on_ball, on_heel, runs
+from ....core.contacts.states import ContactState, on_ball, on_heel, runs
 from ....core.planting.ground import Ground, carried_ground, level_surface, moved_ground, moving_ground
 from ....records import replace
 from ....scene.sampling.quantities import Samples
@@ -28,6 +28,9 @@ ABOVE = 0.5
 
 FLAT = 0.02
 """Leg lengths over which the heights of all contacts may spread on one floor: 18 mm of a leg of 0.9 m, less than any step."""
+
+IN_ITS_PLACE = 0.01
+"""Leg lengths that the point below the ankle goes level while a foot rolls over a heel behind it: 6 mm at 7 cm, 25 degrees."""
 
 IN_PLACE = 1e-3
 """Largest travel, in leg lengths, of a character that stays in place."""
@@ -45,12 +48,34 @@ class Standing:
     """`(F,)` for each leg, where its state was set by hand; elsewhere its contacts may be shortened."""
 
 
-def standing_of(plan: PlantingPlan, found: FoundContacts) -> Standing:
-    """The keyed contacts or, if no leg has any, the contacts found."""
+def standing_of(plan: PlantingPlan, found: FoundContacts, legs: Sequence[LegMotion]) -> Standing:
+    """The keyed contacts or, if no leg has any, the contacts found.
+
+    A heel that nothing shows is assumed below the ankle, which goes down while the foot rolls over its true heel. A foot that
+    does so without sliding stands from lying flat on, unless its contacts were set by hand.
+    """
     count, keyed = len(plan.frames), found.plan.keyed
     if any(each.is_keyed for each in keyed):
-        return Standing(found, [each.states[:count] for each in keyed], [each.by_hand[:count] for each in keyed])
-    return Standing(found, [each[:count] for each in found.states], [np.zeros(count, bool)] * len(keyed))
+        states, by_hand = [each.states[:count] for each in keyed], [each.by_hand[:count] for each in keyed]
+    else:
+        states, by_hand = [each[:count] for each in found.states], [np.zeros(count, bool)] * len(keyed)
+    shortened = [
+        each if foot.points.knows_heel else np.where(hand, each, _from_flat_on(each, leg, found, plan.frames_per_second))
+        for foot, leg, each, hand in zip(found.plan.feet, legs, states, by_hand, strict=True)
+    ]
+    return Standing(found, shortened, by_hand)
+
+
+def _from_flat_on(states: Codes, leg: LegMotion, found: FoundContacts, rate: float) -> Codes:
+    """States `(F,)` without the frames at which a foot that lands rolls over its heel in place before it lies flat."""
+    heel, kept = at_frames(leg.foot).points(leg.foot.heel)[:, :2], states.copy()
+    heel = heel - np.arange(len(heel))[:, None] * (found.ground_velocity[:2] / rate)
+    for first, last in runs(states == ContactState.HEEL):
+        is_landing = first == 0 or states[first - 1] == ContactState.NONE
+        rolls = last + 1 < len(states) and states[last + 1] != ContactState.NONE
+        if is_landing and rolls and magnitude(heel[first : last + 1] - heel[last + 1]).max() <= IN_ITS_PLACE * leg.length:
+            kept[first : last + 1] = ContactState.NONE
+    return kept
 
 
 def ground_of(plan: PlantPlan, contacts: ContactPlan, standing: Standing, samples: Samples, legs: Sequence[LegMotion]) -> Ground:
