@@ -1,12 +1,13 @@
 """Contacts of motion made by others: a recorded walk, and cycles in place."""
 
+import json
 from itertools import pairwise
 
 import bpy
 import numpy as np
 import pytest
 
-from tests.real.rigs import FOX, KAYKIT, WALK, RealLimb, open_rig
+from tests.real.rigs import FOX, KAYKIT, RUN, WALK, RealLimb, open_rig
 from tests.tasks.find_contacts.found import find, states_in
 
 pytestmark = pytest.mark.usefixtures("empty_file")
@@ -31,6 +32,18 @@ def spans(states, frames):
     """First and last frame of each time on the ground."""
     edges = np.flatnonzero(np.diff(np.concatenate([[0], states > 0, [0]]).astype(int)))
     return [(int(frames[first]), int(frames[end - 1])) for first, end in edges.reshape(-1, 2)]
+
+
+def test_an_audit_measures_from_the_soles_that_the_motion_shows(data_folder):
+    """The rest pose is a frame of a run, one foot in the air: its sole is not where that foot points at rest."""
+    rig, _ = open_rig(data_folder, RealLimb(RUN, "", "", "", (1, 21)))
+    bpy.context.scene.render.fps = 30
+    assert bpy.ops.twobone.audit(armature=rig.name) == {"FINISHED"}
+    report = json.loads(bpy.context.window_manager.twobone_report)
+    legs = [limb for limb in report["chains"] if limb["kind"] == "LEG"]
+    assert len(legs) == 2
+    assert all(limb["floating"] < 0.03 * limb["length"] for limb in legs)
+    assert report["is_fine"]
 
 
 @pytest.mark.parametrize("fps, both", [(120, 0.01), (24, 0.1)])

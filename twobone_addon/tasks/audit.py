@@ -194,8 +194,8 @@ CONTACT_FAST = 0.3
 """Mean speed of feet on the ground, metres a second, above which they skate; recorded walks have up to 0.16, skating ones 0.5."""
 OFTEN = 0.25
 """Largest share of frames with sunk soles that is fine."""
-SHORTEST = 1.0
-"""Duration of a clip, seconds, from which on jitter can be distinguished from motion."""
+SHORTEST = 1.5
+"""Duration of a clip, seconds, from which on jitter can be told from motion: a cycle of a second has no frames at rest."""
 OFF_ZERO = 0.12
 """Distance of the feet's height from 0, leg lengths, up to which height 0 may be the intended floor."""
 
@@ -423,7 +423,10 @@ def audited(plan: AuditPlan, samples: Samples) -> Audited:
     stances: dict[str, list[measures.StanceMeasures]] = {}
     shares: dict[str, float] = {}
     if contacts.feet:
-        found, feet = solve_contacts(contacts, samples), grounded_feet(contacts, samples).feet
+        # The motion has placed soles and heels for which nothing better is known.
+        found = solve_contacts(contacts, samples)
+        contacts = found.plan
+        feet = grounded_feet(contacts, samples).feet
         first = int(found.story.has_rest_first)
         feet, states = feet.since(first), found.to_key()[:, first:]
         balls = feet.points[:, 1].copy()
