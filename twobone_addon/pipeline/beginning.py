@@ -7,12 +7,13 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from ..scene.blender_types import Object, Scene
+from ..scene.blender_types import CurveBag, Object, Scene
 from ..scene.keys.clearing import put_table
 from ..scene.keys.destinations import is_untouched_strip, muted_strips, trial_actions
 from ..scene.keys.ledger import Ledger
 from ..scene.keys.reading import read_curve
 from ..scene.keys.replaced import Channel, Kept, Span, given_back, is_untouched
+from ..scene.keys.tables import NO_KEYS, key_numbers
 from ..scene.keys.writing import Earlier
 from ..scene.lookup import object_named
 from ..scene.restoring import Edit, apply_edits, edits_kept
@@ -74,6 +75,8 @@ class _OwnKeys:
 
     channels: dict[Channel, Kept]
     earlier: list[Earlier]
+    alone: set[Channel]
+    """Channels that had nothing before, and have nothing else now."""
 
 
 def _own_keys(task: str, reaches: Sequence[ToWrite]) -> dict[str, _OwnKeys | None]:
@@ -93,14 +96,24 @@ def _own_keys(task: str, reaches: Sequence[ToWrite]) -> dict[str, _OwnKeys | Non
         }
         if ledger is None or not own:
             continue
-        tables = [(kept, read_curve(ledger.bag, channel)) for channel, kept in own.items()]
+        alone = {channel for channel, kept in own.items() if _is_alone(ledger.bag, channel, kept, reach.within)}
+        tables = [(kept, read_curve(ledger.bag, channel)) for channel, kept in own.items() if channel not in alone]
         if not all(table is not None and is_untouched(kept, table) for kept, table in tables):
             found[reach.owner] = None
-        known = found.setdefault(reach.owner, _OwnKeys({}, []))
+        known = found.setdefault(reach.owner, _OwnKeys({}, [], set()))
         if known is not None:
             known.channels.update(own)
+            known.alone.update(alone)
             known.earlier.append(Earlier(reach.owner, frozenset(own), reach.within))
     return found
+
+
+def _is_alone(bag: CurveBag, channel: Channel, kept: Kept, within: Span) -> bool:
+    """Whether a channel had no curve before, and the task's keys in `within` are all that it has; a part of them is read."""
+    fcurve = bag.fcurves.find(channel[0], index=channel[1])
+    if kept.had_curve or fcurve is None or fcurve.sampled_points:
+        return False
+    return kept.is_all({name: key_numbers(fcurve, name) for name in ("co", "type")}, *within)
 
 
 def _take_back(owner: Object, own: _OwnKeys) -> None:
@@ -108,11 +121,12 @@ def _take_back(owner: Object, own: _OwnKeys) -> None:
     bag, values = ensure_curve_bag(owner), []
     for each in own.earlier:
         for channel in each.channels:
-            kept, table = own.channels[channel], read_curve(bag, channel)
+            kept = own.channels[channel]
+            table = NO_KEYS if channel in own.alone else read_curve(bag, channel)
             if table is None:
                 continue
-            before = given_back(kept, table, *each.within, to_beginning=True)
-            put_table(bag, channel, "", before.table, present=table, stays=kept.had_curve)
-            if not len(before.table["co"]) and kept.value is not None:
+            before = table if channel in own.alone else given_back(kept, table, *each.within, to_beginning=True).table
+            put_table(bag, channel, "", before, present=table, stays=kept.had_curve)
+            if not len(before["co"]) and kept.value is not None:
                 values.append(Edit(owner, *channel, kept.value))
     apply_edits(values)

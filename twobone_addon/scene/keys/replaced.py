@@ -6,6 +6,7 @@ task that wrote last, for its next run.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -145,8 +146,30 @@ class Kept:
         """Whether the channel had a curve before, which stays even without keys."""
         return self.value is None and bool(self.layers[0].spans)
 
+    def is_all(self, table: KeyTable, start: float, end: float) -> bool:
+        """Whether keys from `start` to `end` are all of a channel, as the last task wrote them into an empty one.
+
+        Most channels are like that when a task runs again; what would be computed of each key is known then.
+        """
+        layer, written, frames = self.beginning, self.written, table["co"][:, 0]
+        if len(layer.spans) != 1 or len(layer.keys["co"]) or len(layer.beside["co"]) or not len(frames) or len(written.heights):
+            return False
+        if written.earlier is not None or written.by_hand is not None or (layer.written and len(layer.written.frames)):
+            return False
+        first, last = layer.spans[0]
+        return (
+            start <= first <= last <= end
+            and bool(first - NEAR_FRAME <= frames[0] and frames[-1] <= last + NEAR_FRAME)
+            and np.array_equal(frames, written.frames)
+            and np.array_equal(table["co"][:, 1], written.values)
+            and bool(np.all(table["type"] == KEY_GENERATED))
+        )
+
     def started_over(self, table: KeyTable, start: float, end: float) -> tuple[Kept, KeyTable]:
         """Record of a channel and its keys `table`, both with the last task's keys from `start` to `end` removed."""
+        if self.is_all(table, start, end):
+            nothing = Layer((), NO_KEYS, NO_KEYS)
+            return replace(self, layers=(*self.layers[:-1], nothing), written=NOTHING_WRITTEN), NO_KEYS
         layer = self.beginning
         rest = _outside(layer.spans, start, end)
         still = are_within_any(self.written.frames, [(first - 1.0, last + 1.0) for first, last in rest])
@@ -216,13 +239,18 @@ def note(kept: Kept | None, table: KeyTable, writing: Writing) -> Kept:
         if not len(table["co"]):  # shortcut for most limbs that are baked for the first time
             return Kept(*origin, (Layer(tuple(sorted(set(writing.spans))), NO_KEYS, NO_KEYS),), writing.written)
         kept = Kept(*origin, (Layer((), NO_KEYS, NO_KEYS),), NOTHING_WRITTEN)
+    last = kept.beginning
+    tasks = tuple(dict.fromkeys((*kept.tasks, writing.task)))
+    was_empty = not (len(kept.written.frames) or len(last.keys["co"]) or len(last.beside["co"]))
+    if was_empty and kept.task == writing.task and writing.is_again and len(kept.layers) == 1 and not len(table["co"]):
+        layer = replace(last, spans=tuple(sorted({*last.spans, *writing.spans})))
+        return replace(kept, tasks=tasks, limb=writing.limb, layers=(layer,), written=writing.written)
     inside, nearest = _touched(table["co"][:, 0], writing.spans)
     foreign = ~are_own(kept.written, table)
     foreign_or_edited = foreign | ~as_written(kept.written, table)
     # Keys of earlier tasks, which are there again where this task starts over, are what it replaces.
     rows, known = rows_at(kept.written.frames, table["co"][:, 0])
     before_task = foreign_or_edited | (known & ~kept.written.own[rows] if known.any() else known)
-    last = kept.beginning
     first = _extended(kept.layers[0], writing.spans, some_keys(table, inside & foreign), some_keys(table, nearest & foreign))
     starts, ends = np.array(writing.spans, dtype=float).reshape(-1, 2, 1).swapaxes(0, 1)
     overlaps = any(bool(np.any((starts <= end) & (ends >= start))) for start, end in last.spans)
@@ -241,7 +269,7 @@ def note(kept: Kept | None, table: KeyTable, writing: Writing) -> Kept:
     return replace(
         kept,
         task=writing.task,
-        tasks=tuple(dict.fromkeys((*kept.tasks, writing.task))),
+        tasks=tasks,
         limb=writing.limb,
         layers=layers,
         written=joined(before, writing.written),
@@ -356,6 +384,8 @@ def as_written(written: Written, table: KeyTable) -> Mask:
 
 def is_untouched(kept: Kept, table: KeyTable) -> bool:
     """Whether the keys within the last task's spans are exactly those that it wrote."""
+    if kept.is_all(table, -math.inf, math.inf):
+        return True
     spans = kept.beginning.spans
     now = some_keys(table, are_within_any(table["co"][:, 0], spans))
     count = int(np.count_nonzero(are_within_any(kept.written.frames, spans)))
@@ -384,6 +414,8 @@ def given_back(kept: Kept, table: KeyTable, start: float, end: float, *, to_begi
     """
     layer = kept.beginning if to_beginning else kept.layers[0]
     frames = table["co"][:, 0]
+    if layer is kept.beginning and kept.is_all(table, start, end):
+        return GivenBack(NO_KEYS, len(frames), 0, None)
     covered = [span for span in layer.spans if covers((start, end), span)]
     near = are_within_any(frames, [(first - 1.0, last + 1.0) for first, last in covered]) & ~are_within_any(frames, layer.spans)
     holding = kept.written.frames[kept.written.own] if to_beginning else kept.written.frames
