@@ -17,7 +17,7 @@ Objects of `bpy.data` die with every undo and file load: keep names, and look th
 import contextlib
 import sys
 import traceback
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -43,6 +43,9 @@ ROW_STEP = 16
 
 # Right of the labels that Blender's split layout puts in the left part of a row.
 PLACE_IN_ROW, ICONS_IN_ROW, LEFT_IN_ROW = 0.6, 0.835, 0.27
+
+PANEL_PARTS = {"group", "without", "draw", "draw_more", "_draw_limits", "_draw_found", "bl_label"}
+"""What makes up a sub-panel, beside its place."""
 
 Steps = Generator[int | None, None, None]
 """Each step says after how many calls of the timer the next one is due, or nothing for the usual number."""
@@ -121,6 +124,19 @@ class User:
         self.region("UI").active_panel_category = category
         self.area().tag_redraw()
         yield
+
+    @contextlib.contextmanager
+    def panel_alone(self, name: str) -> Iterator[str]:
+        """The tab that has a sub-panel, open, to itself in a block."""
+        original = getattr(bpy.types, name)
+        drawing = {key: value for key, value in vars(original).items() if key in PANEL_PARTS}
+        alone = {"bl_idname": f"{name}_alone", "bl_category": "Look", "bl_parent_id": "", "bl_options": set()}
+        shown = type(f"{name}_alone", original.__bases__, drawing | alone)
+        bpy.utils.register_class(shown)
+        try:
+            yield alone["bl_category"]
+        finally:
+            bpy.utils.unregister_class(shown)
 
     def find_button(self, command: str, part: float = PLACE_IN_ROW) -> Place:
         """Where in the sidebar the button is whose operator call begins with `command`; `part`: of the row's width."""

@@ -146,19 +146,10 @@ def panels(user):
 def sub_panels(user):
     """Each in a tab of its own."""
     for name in SUB_PANELS:
-        original = getattr(bpy.types, name)
-        drawing = {
-            key: value
-            for key, value in vars(original).items()
-            if key in {"group", "without", "draw", "draw_more", "_draw_limits", "bl_label"}
-        }
-        alone = {"bl_idname": f"{name}_alone", "bl_category": "Look", "bl_parent_id": "", "bl_options": set()}
-        shown = type(f"{name}_alone", original.__bases__, drawing | alone)
-        bpy.utils.register_class(shown)
-        yield from user.open_sidebar("Look")
-        yield from user.wait(8)
-        yield from user.picture(f"{name.rpartition('_')[2]}_at_twice_the_size")
-        bpy.utils.unregister_class(shown)
+        with user.panel_alone(name) as tab:
+            yield from user.open_sidebar(tab)
+            yield from user.wait(8)
+            yield from user.picture(f"{name.rpartition('_')[2]}_at_twice_the_size")
 
 
 install_zip()
