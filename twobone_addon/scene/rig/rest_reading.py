@@ -186,13 +186,22 @@ def loose_foot(armature: Object, names: ChainNames) -> str:
         return ""
     carrier = armature.pose.bones[names.tip]
     near = SAME_PLACE * carrier.bone.length
-    for foot in armature.pose.bones:
+    bones, heads = read_once(_deforming_bones, armature)
+    # Arrays leave few of hundreds of bones; a little more than those that are near, for they are rounded otherwise.
+    for place in np.flatnonzero(magnitude(heads - np.array(carrier.bone.tail_local)) <= 2.0 * near).tolist():
+        foot = armature.pose.bones[bones[place]]
         is_elsewhere = foot != carrier and carrier not in foot.parent_recursive and foot not in carrier.parent_recursive
-        is_at_tip = foot.bone.use_deform and (foot.bone.head_local - carrier.bone.tail_local).length <= near
+        is_at_tip = (foot.bone.head_local - carrier.bone.tail_local).length <= near
         follows = any(map(is_acting, foot.constraints))
         if is_elsewhere and is_at_tip and not follows and moving_curves(armature, foot.path_from_id("location")):
             return foot.name
     return ""
+
+
+def _deforming_bones(armature: Object) -> tuple[list[str], Array]:
+    """Names of an armature's deforming bones, and their heads `(B, 3)` at rest."""
+    bones = [bone.bone for bone in armature.pose.bones if bone.bone.use_deform]
+    return [bone.name for bone in bones], np.array([bone.head_local for bone in bones]).reshape(-1, 3)
 
 
 def read_foot_points(armature: Object, names: ChainNames, rest: RestChain, toe: str) -> FootPoints:
