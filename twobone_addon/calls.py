@@ -97,7 +97,7 @@ def _called(name: str, given: Mapping[str, Any]) -> Any:
     settings: Any = table.settings(**own)  # Refuses wrong values before anything is looked for.
     if name == ALL_CHAINS:
         found, skipped = with_targets(stored_in_scope(context, settings.scope))
-        settings = replace(settings, chains=tuple(stored_settings(armature, chain, {}) for armature, chain in found))
+        settings = replace(settings, chains=tuple(stored_settings(chain.id_data, chain, {}) for chain in found))
     elif table.of_chains:
         settings = replace(settings, chains=tuple(_chains(values, own)))
     if table.task == "bake" and own.get("actions", ACTIVE) == ACTIVE:
@@ -119,5 +119,5 @@ def _chains(values: Mapping[str, Any], own: Mapping[str, Any]) -> Iterator[BakeS
         stored = values.get("stored") or own.get("chain", "")
         yield completed(context.scene, given, active_object(context), stored)
         return
-    for armature, chain in stored_in_scope(context, scope):
-        yield stored_settings(armature, chain, over_stored(context.scene, chain, given))
+    for chain in stored_in_scope(context, scope):
+        yield stored_settings(chain.id_data, chain, over_stored(context.scene, chain, given))

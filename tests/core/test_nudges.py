@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twobone_addon.core.nudges import Nudge, joined_spans, offsets, with_nudge, without_nudge
+from twobone_addon.core.nudges import CycledNudge, Nudge, joined_spans, offsets, with_nudge, without_nudge
 
 CYCLE = (1.0, 31.0)
 
@@ -44,8 +44,8 @@ def test_its_spans_hold_all_of_it(frame, before, after, falloff):
 def test_nudges_add_up_and_one_at_the_same_frame_is_replaced():
     first, second = nudge(), nudge(16.0, (0.5, 0.0, 0.0))
     frames = np.array([14.0, 16.0])
-    both = offsets([(first, None), (second, None)], frames)
-    np.testing.assert_allclose(both, offsets([(first, None)], frames) + offsets([(second, None)], frames))
+    both = offsets([CycledNudge(first, None), CycledNudge(second, None)], frames)
+    np.testing.assert_allclose(both, offsets([CycledNudge(first, None)], frames) + offsets([CycledNudge(second, None)], frames))
     assert with_nudge([first, second], nudge(14.004, (9.0, 0.0, 0.0))) == [nudge(14.004, (9.0, 0.0, 0.0)), second]
     assert without_nudge([first, second], 16.0) == [first]
     assert joined_spans([(5.0, 9.0), (1.0, 3.0), (3.0, 4.0), (8.0, 12.0)]) == [(1.0, 3.0), (3.0, 4.0), (5.0, 12.0)]

@@ -150,9 +150,9 @@ def _stored(over: Mapping[str, Any], scope: str) -> list[NamedSettings]:
     """Return the enabled stored chains in `scope`, overridden by the settings in `over`; raises `ObjectError` if none is."""
     only = over.get("armature", "")
     found = [
-        NamedSettings(chain.name, stored_settings(armature, chain, over_stored(bpy.context.scene, chain, over)))
-        for armature, chain in stored_chains(bpy.context.scene)
-        if chain.enabled and only in {"", armature.name} and is_in_scope(armature, scope, active_object(bpy.context))
+        NamedSettings(chain.name, stored_settings(chain.id_data, chain, over_stored(bpy.context.scene, chain, over)))
+        for chain in stored_chains(bpy.context.scene)
+        if chain.enabled and only in {"", chain.id_data.name} and is_in_scope(chain.id_data, scope, active_object(bpy.context))
     ]
     if not found:
         where = f'on armature "{only}"' if only else f'in scene "{bpy.context.scene.name}"'
@@ -463,8 +463,7 @@ def _chains(asked: Asked) -> Told:
     """List the stored chains of the scene: print a table, and put every setting into the JSON document."""
     scene = bpy.context.scene
     chains: list[dict[str, Any]] = [
-        {"name": chain.name, "enabled": chain.enabled, **stored_values(armature, chain)}
-        for armature, chain in stored_chains(scene)
+        {"name": chain.name, "enabled": chain.enabled, **stored_values(chain.id_data, chain)} for chain in stored_chains(scene)
     ]
     words = {True: "yes", False: "no", "": "-"}
     rows = [COLUMNS, *(tuple(str(words.get(chain[column], chain[column])) for column in COLUMNS) for chain in chains)]

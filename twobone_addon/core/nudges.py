@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -86,8 +87,16 @@ def joined_spans(spans: Sequence[Span]) -> list[Span]:
     return found
 
 
-def offsets(nudges: Sequence[tuple[Nudge, Span | None]], frames: Array) -> Array:
-    """Sum of all nudges, each with its cycle, at frames `(F,)`: world offsets `(F, 3)`."""
+class CycledNudge(NamedTuple):
+    """A nudge in a motion."""
+
+    nudge: Nudge
+    cycle: Span | None
+    """First and last frame of the repetition in which the nudge repeats as well; `None` if it occurs once."""
+
+
+def offsets(nudges: Sequence[CycledNudge], frames: Array) -> Array:
+    """Sum of all nudges at frames `(F,)`: world offsets `(F, 3)`."""
     total = np.zeros((len(frames), 3))
     for nudge, cycle in nudges:
         total += nudge.weights(frames, cycle)[:, None] * np.array(nudge.offset)

@@ -7,12 +7,12 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from ..scene.blender_types import CurveBag, Object, Scene
+from ..scene.blender_types import Channel, CurveBag, Object, Scene
 from ..scene.keys.clearing import put_table
 from ..scene.keys.destinations import is_untouched_strip, muted_strips, trial_actions
 from ..scene.keys.ledger import Ledger
 from ..scene.keys.reading import read_curve
-from ..scene.keys.replaced import Channel, Kept, Span, given_back, is_untouched
+from ..scene.keys.replaced import Kept, Span, given_back, is_untouched
 from ..scene.keys.tables import NO_KEYS, key_numbers
 from ..scene.keys.writing import Earlier
 from ..scene.lookup import object_named
@@ -90,7 +90,7 @@ def _own_keys(task: str, reaches: Sequence[ToWrite]) -> dict[str, _OwnKeys | Non
         own = {
             channel: kept
             for channel, kept in (ledger.channels.items() if ledger is not None else ())
-            if channel[0] in reach.paths
+            if channel.path in reach.paths
             and kept.task == task
             and any(start <= reach.within[1] and end >= reach.within[0] for start, end in kept.beginning.spans)
         }

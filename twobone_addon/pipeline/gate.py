@@ -14,7 +14,7 @@ import numpy as np
 from ..core.array_types import Array
 from ..errors import DependencyError
 from ..said import Sentence
-from ..scene.blender_types import Constraint, Object, Scene
+from ..scene.blender_types import Constraint, Object, Property, Scene
 from ..scene.bones import ChainNames
 from ..scene.graph.rig_graph import Stillness, turning
 from ..scene.rig.constraints import is_acting
@@ -138,7 +138,7 @@ def _weights_at(scene: Scene, armature: Object, constraint: Constraint, frames: 
     if not len(frames):
         return np.array([constraint.influence if is_acting(constraint) else 0.0])
     path = constraint.path_from_id()
-    influences, mutes = values_over(scene, [(armature, f"{path}.influence"), (armature, f"{path}.mute")], frames)
+    influences, mutes = values_over(scene, [Property(armature, f"{path}.influence"), Property(armature, f"{path}.mute")], frames)
     return np.where(mutes == 0.0, influences, 0.0)
 
 

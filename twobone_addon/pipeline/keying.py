@@ -18,6 +18,7 @@ from ..core.rig.channels import channel_rotations
 from ..core.rig.inheritance import pose_with_channels
 from ..core.rig.posing import joints_of
 from ..records import replace
+from ..scene.blender_types import Channel
 from ..scene.bones import rotation_path, scale_path
 from ..scene.keys.tables import (
     HANDLE_FREE,
@@ -391,10 +392,10 @@ def keyed_chain(solved: SolvedChain, lever: float = 0.0) -> KeyedChain:
     return KeyedChain(solved, held, drift)
 
 
-def with_held(plan: ChainPlan, keyed: Mapping[tuple[str, int], Keyed], curve: CurveSamples, keys: ChannelKeys) -> ChannelKeys:
+def with_held(plan: ChainPlan, keyed: Mapping[Channel, Keyed], curve: CurveSamples, keys: ChannelKeys) -> ChannelKeys:
     """The keys of a curve, with those beside the range that the settings ask for; `keyed` has the present keys by channel."""
     outside = held_outside(
-        keyed[curve.path, curve.index],
+        keyed[curve.channel],
         settings=plan.settings,
         within=plan.within,
         present=(float(curve.present[0]), float(curve.present[-1])),

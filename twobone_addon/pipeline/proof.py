@@ -23,7 +23,7 @@ from ..core.solver import Reach
 from ..errors import ChainError
 from ..records import replace
 from ..said import Sentence, note
-from ..scene.blender_types import Object, Scene
+from ..scene.blender_types import Channel, Object, Property, Scene
 from ..scene.bones import ChainNames
 from ..scene.graph.lineage_reading import LineageReader
 from ..scene.graph.rig_graph import Node
@@ -612,14 +612,14 @@ class Trial:
     def __init__(self) -> None:
         self._values: list[Edit] = []
 
-    def put(self, changes: Sequence[Change], muted: Sequence[tuple[Object, str]] = ()) -> None:
+    def put(self, changes: Sequence[Change], muted: Sequence[Property] = ()) -> None:
         """Write changes to the actions that are played now; `muted` are properties to set to true, by owner and data path."""
         for change in changes:
-            channels = dict.fromkeys((key.path, key.index) for key in change.keys)
+            channels = dict.fromkeys(key.channel for key in change.keys)
             self._values += present_values(datablock_named(change.owner), channels)
         put([replace(change, destination="ACTION", strip="") for change in changes])
         for owner, path in muted:
-            self._values += present_values(owner, [(path, 0)])
+            self._values += present_values(owner, [Channel(path)])
             apply_edits([Edit(owner, path, 0, value=True)])
         # Otherwise what was there before would count as edits that nobody has keyed.
         write_animated_values()

@@ -14,7 +14,7 @@ from typing import Any
 from ..errors import ObjectError, TwoBoneError
 from ..said import INFO, Sentence
 from ..scene.actions import OwnAction, Stage, staged
-from ..scene.blender_types import Object, Scene
+from ..scene.blender_types import Object, Property, Scene
 from ..scene.graph.rig_graph import dependencies
 from ..scene.keys.writing import put
 from ..scene.lookup import datablock_named, objects_by_name, objects_known, only_reading
@@ -144,9 +144,12 @@ def _followed(armature: Object, passes: Sequence[_Pass]) -> set[Object]:
     return {objects[name] for name, _ in dependencies(objects, starts).nodes if name in objects} - {armature}
 
 
-def _paths_of(write: Write) -> set[tuple[Object, str]]:
+def _paths_of(write: Write) -> set[Property]:
     """Datablocks and data paths that a story wants to write."""
-    return {*((datablock_named(change.owner), key.path) for change in write.changes or () for key in change.keys), *write.paths()}
+    return {
+        *(Property(datablock_named(change.owner), key.path) for change in write.changes or () for key in change.keys),
+        *write.paths(),
+    }
 
 
 class _Playback:
@@ -190,12 +193,12 @@ class _Playback:
                 found.append(Sentence(text, values, level=INFO))
         return list(dict.fromkeys(found))
 
-    def hold(self, run_pass: _Pass, paths: set[tuple[Object, str]]) -> None:
+    def hold(self, run_pass: _Pass, paths: set[Property]) -> None:
         """Record the present values of paths that will get keys, to be restored for the actions that come after."""
         if run_pass.armature is not None:
             self._stages[run_pass.armature].hold(paths)
 
-    def note_written(self, run_pass: _Pass, paths: set[tuple[Object, str]]) -> str:
+    def note_written(self, run_pass: _Pass, paths: set[Property]) -> str:
         """Note that the action of a pass now has keys on these paths; return its name, empty if the pass has no action."""
         if run_pass.armature is None or run_pass.own is None:
             return ""

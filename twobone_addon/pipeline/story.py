@@ -23,7 +23,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 from ..core.array_types import Array
 from ..records import replace
 from ..scene.actions import OwnAction
-from ..scene.blender_types import Object, Scene
+from ..scene.blender_types import Object, Property, Scene
 from ..scene.keys.writing import Change
 from ..scene.lookup import find_armature
 from ..scene.sampling.evaluate import Place, Verified
@@ -104,7 +104,7 @@ class Write:
     """Keys; `None` if `also` writes all."""
     report: Callable[[], Any]
     """Makes the report of a run that ends here: a dry one, or one whose check is skipped."""
-    paths: Callable[[], Collection[tuple[Object, str]]] = tuple
+    paths: Callable[[], Collection[Property]] = tuple
     """Finds further datablocks and data paths that are written; unkeyed edits of all other properties are kept."""
     also: Callable[[], object] | None = None
     """Writes what is no key."""

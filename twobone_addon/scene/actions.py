@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import bpy
 import numpy as np
@@ -17,7 +18,7 @@ import numpy as np
 from ..core.array_types import Array
 from ..core.curves.frames import FRAME_DECIMALS, NEAR_FRAME
 from ..errors import ObjectError
-from .blender_types import Action, AnimData, CurveBag, NlaStrip, NlaTrack, Object, Scene
+from .blender_types import Action, AnimData, Channel, CurveBag, NlaStrip, NlaTrack, Object, Property, Scene
 from .keys.destinations import animated_channels
 from .keys.ledger import Ledger, is_set
 from .keys.reading import AT_REST, is_keyed_to, read_frames
@@ -256,17 +257,21 @@ class Stage:
         self.pose = _pose(armature)
         self._ledger = Ledger.present(armature)
         self.values = [
-            *_values(armature, [(own.action, own.slot) for own in actions]),
-            *(value for other in self.others for value in _values(other.thing, [(own.action, other.slot) for own in actions])),
+            *_values(armature, [_Play(own.action, own.slot) for own in actions]),
+            *(
+                value
+                for other in self.others
+                for value in _values(other.thing, [_Play(own.action, other.slot) for own in actions])
+            ),
             *(value for companion in self.companions if companion.changes for value in _values_of_companion(companion)),
         ]
 
-    def hold(self, paths: Iterable[tuple[Object, str]]) -> None:
+    def hold(self, paths: Iterable[Property]) -> None:
         """Reset these properties, too, to their present values whenever an action is played: they will get keys."""
         known = {(edit.datablock, edit.path) for edit in self.values}
         for owner, path in paths:
             if (owner, path) not in known and not _is_bones_own(path):
-                self.values += present_values(owner, [(path, 0)])
+                self.values += present_values(owner, [Channel(path)])
         # What is not animated yet is noted, for clearing, as it was before any action was played.
         own = [path for owner, path in paths if owner == self.armature and _is_bones_own(path)]
         apply_edits([edit for path in own for edit in self._posed(path)])
@@ -287,7 +292,7 @@ class Stage:
         gone = [(channel, kept.value) for channel, kept in before.channels.items() if channel not in left]
         gone = [(channel, value) for channel, value in gone if value is not None and channel not in animated]
         sets = before.sets if now is None else {path: each for path, each in before.sets.items() if path not in now.sets}
-        gone += [((path, 0), value) for path, (_, value) in sets.items() if not is_set(path)]
+        gone += [(Channel(path), value) for path, (_, value) in sets.items() if not is_set(path)]
         return [Edit(self.armature, *channel, value) for channel, value in gone]
 
     def play(self, action: Action, slot: str) -> None:
@@ -387,14 +392,21 @@ def _named_after(name: str) -> re.Pattern[str]:
 
 def _values_of_companion(companion: Companion) -> list[Edit]:
     slot = companion.player.slot
-    return _values(companion.player.thing, [(action, slot) for action in companion.actions.values() if action is not None])
+    return _values(companion.player.thing, [_Play(action, slot) for action in companion.actions.values() if action is not None])
 
 
-def _values(thing: Object, plays: Sequence[tuple[Action, str]]) -> list[Edit]:
+class _Play(NamedTuple):
+    """An action that an object may play, and the slot that it then uses."""
+
+    action: Action
+    slot: str
+
+
+def _values(thing: Object, plays: Sequence[_Play]) -> list[Edit]:
     """Present values of the channels of an object that any of the actions animates, except bones' own channels."""
     bags = [action_bag_of(action, slot) for action, slot in plays if slot in (object_slots(action) or ())]
-    channels = {(fcurve.data_path, fcurve.array_index) for bag in bags if bag is not None for fcurve in bag.fcurves}
-    return present_values(thing, sorted(channel for channel in channels if not _is_bones_own(channel[0])))
+    channels = {Channel.of(fcurve) for bag in bags if bag is not None for fcurve in bag.fcurves}
+    return present_values(thing, sorted(channel for channel in channels if not _is_bones_own(channel.path)))
 
 
 def _is_bones_own(path: str) -> bool:

@@ -6,7 +6,7 @@ without tying the code to one version's stubs.
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 Object: TypeAlias = Any
 """`bpy.types.Object`"""
@@ -38,3 +38,26 @@ ViewLayer: TypeAlias = Any
 """`bpy.types.ViewLayer`"""
 NodeTree: TypeAlias = Any
 """`bpy.types.NodeTree`"""
+
+
+class Property(NamedTuple):
+    """A property of Blender's data."""
+
+    owner: Object
+    """The datablock."""
+    path: str
+    """Its data path there."""
+
+
+class Channel(NamedTuple):
+    """A number that an F-curve animates."""
+
+    path: str
+    """Data path of the property."""
+    index: int = 0
+    """Index in the property; 0 for a single number."""
+
+    @classmethod
+    def of(cls, fcurve: FCurve) -> Channel:
+        """The channel that an F-curve animates."""
+        return cls(fcurve.data_path, fcurve.array_index)

@@ -15,7 +15,7 @@ from functools import partial
 
 import bpy
 
-from .blender_types import CurveBag, Object, Scene
+from .blender_types import Channel, CurveBag, Object, Property, Scene
 from .lookup import animated_datablocks, forget_known
 from .versions import curve_bag, strip_bag
 from .writer import assign, assign_item, on_failure, tracks_of
@@ -67,7 +67,7 @@ class Edit:
 
 
 @contextmanager
-def edits_kept(scene: Scene, datablocks: list[Object], except_paths: set[tuple[Object, str]]) -> Iterator[None]:
+def edits_kept(scene: Scene, datablocks: list[Object], except_paths: set[Property]) -> Iterator[None]:
     """Run a block that re-evaluates animation of `datablocks`, then restore their unkeyed edits.
 
     `except_paths`: pairs of datablock and data path that the block itself animates.
@@ -127,14 +127,14 @@ def _all_animated_values(datablock: Object) -> Iterator[Edit]:
     seen = set()
     for bag in animating_bags(datablock):
         for fcurve in bag.fcurves:
-            channel = (fcurve.data_path, fcurve.array_index)
+            channel = Channel.of(fcurve)
             value = _value(datablock, *channel)
             if channel not in seen and value is not None:
                 seen.add(channel)
                 yield Edit(datablock, *channel, value)
 
 
-def present_values(datablock: Object, channels: Iterable[tuple[str, int]]) -> list[Edit]:
+def present_values(datablock: Object, channels: Iterable[Channel]) -> list[Edit]:
     """Present values of channels, given as data path and index; those that lead nowhere are left out."""
     values = ((channel, _value(datablock, *channel)) for channel in channels)
     return [Edit(datablock, *channel, value) for channel, value in values if value is not None]

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -372,8 +372,16 @@ class Hinge:
         return channel if np.linalg.norm(np.delete(self.axis, channel)) <= ON_AXIS else None
 
 
-def curve_forecast(settings: BakeSettings, active: Object | None = None) -> tuple[int, tuple[Sentence, ...]]:
-    """Number of curves that a bake will write, and a note for each reason why a joint takes more than one.
+class CurveForecast(NamedTuple):
+    """The curves that a bake will write."""
+
+    count: int
+    reasons: tuple[Sentence, ...]
+    """A note for each reason why a joint takes more than one."""
+
+
+def curve_forecast(settings: BakeSettings, active: Object | None = None) -> CurveForecast:
+    """What is known before a bake of the curves that it will write.
 
     The end bone, whose rotation is not known before the bake, counts with all its channels. Raises a `TwoBoneError` where
     the settings name no chain.
@@ -400,7 +408,7 @@ def curve_forecast(settings: BakeSettings, active: Object | None = None) -> tupl
         reasons.append(
             note("Stretching takes {count} curves: the scale of {bones}.", count=counts[-1], bones=", ".join(carriers))
         )
-    return sum(counts), tuple(reasons)
+    return CurveForecast(sum(counts), tuple(reasons))
 
 
 def chain_hinges(settings: BakeSettings, active: Object | None = None) -> tuple[Object, list[Hinge]]:

@@ -23,7 +23,7 @@ from ..files import read, read_table, refuse_unwritable, write
 from ..pipeline.chosen_actions import own_span
 from ..pipeline.plan.completing import names_of
 from ..pipeline.plan.found_chain import chain_found
-from ..pipeline.report.reports import ClipsReport, Report
+from ..pipeline.report.reports import Clip, ClipsReport, Report
 from ..pipeline.report.units import units_of
 from ..pipeline.story import Agree, Sample, Span, Story, Task, Write
 from ..records import replace
@@ -371,9 +371,9 @@ def audit_report(scene: Scene, plan: AuditPlan, solution: Audited, action: str) 
 AUDIT = Task("audit", TABLES["audit"], audit_clip, AuditReport)
 
 
-def clips_of(report: AuditReport | ClipsReport) -> Sequence[tuple[str, AuditReport]]:
+def clips_of(report: AuditReport | ClipsReport) -> Sequence[Clip]:
     """Clips of a report with the names of their actions, empty for the present one; the worst first."""
-    return report.clips if isinstance(report, ClipsReport) else [("", report)]
+    return report.clips if isinstance(report, ClipsReport) else [Clip("", report)]
 
 
 def _limb(armature: Object, chain: str, kind: str, names: ChainNames) -> AuditedLimb:

@@ -1,7 +1,6 @@
 """The bake operators: they collect settings, run the bake and report the result."""
 
 from collections.abc import Iterable, Iterator
-from typing import TypeAlias
 
 import bpy
 
@@ -23,9 +22,6 @@ from ..stored.option_properties import LISTED, properties_of, with_properties
 from ..stored.selecting import meant_chains, selected_chains
 from ..stored.storing import keep_names_apart
 from ..stored.where import NeedsMode, active_armature
-
-FoundChain: TypeAlias = tuple[bpy.types.Object, StoredChain]
-"""An armature and a chain stored on it."""
 
 NOT_TRIED_OUT = {
     "armature", "upper", "lower", "tip", "tip_end", "target", "target_bone", "target_offset", "joints", "method",
@@ -82,10 +78,10 @@ class TWOBONE_OT_bake_all(ShowsProgress, NeedsMode, bpy.types.Operator):
         """Begin the bake of all enabled chains in the scope."""
         from ...pipeline.run import run_steps
 
-        armatures = {armature for armature, _ in stored_chains(context.scene)}
+        armatures = {chain.id_data for chain in stored_chains(context.scene)}
         self.renamed = [renamed for armature in armatures for renamed in keep_names_apart(armature)]
         found, skipped = with_targets(stored_in_scope(context, self.scope))
-        settings = [stored_settings(armature, chain, {}) for armature, chain in found]
+        settings = [stored_settings(chain.id_data, chain, {}) for chain in found]
         # With several actions every chain gets a report for each, but it can only keep one.
         keepers = [each.stored for each in settings] if self.actions == ACTIVE else []
         wanted = BakeAllSettings(chains=tuple(settings), last_wins=self.last_wins)
@@ -114,7 +110,7 @@ class TWOBONE_OT_bake_all(ShowsProgress, NeedsMode, bpy.types.Operator):
             found, _ = with_targets(list(chains_in_scope(context, self.scope)))
         except SelectionError:
             return error.sentence
-        return explained(context, (chain for _, chain in found), error)
+        return explained(context, found, error)
 
 
 def explained(context: bpy.types.Context, chains: Iterable[StoredChain], error: TwoBoneError) -> Sentence:
@@ -130,16 +126,16 @@ def explained(context: bpy.types.Context, chains: Iterable[StoredChain], error: 
     return error.sentence
 
 
-def chains_in_scope(context: bpy.types.Context, scope: str) -> Iterator[FoundChain]:
-    """Yield every enabled stored chain in `scope`, with its armature."""
+def chains_in_scope(context: bpy.types.Context, scope: str) -> Iterator[StoredChain]:
+    """Yield every enabled stored chain in `scope`."""
     active = active_armature(context)
-    for armature, chain in stored_chains(context.scene):
-        if chain.enabled and is_in_scope(armature, scope, active):
-            yield armature, chain
+    for chain in stored_chains(context.scene):
+        if chain.enabled and is_in_scope(chain.id_data, scope, active):
+            yield chain
 
 
-def stored_in_scope(context: bpy.types.Context, scope: str) -> list[FoundChain]:
-    """Return every enabled stored chain in `scope`, with its armature; raises `SelectionError` if there is none.
+def stored_in_scope(context: bpy.types.Context, scope: str) -> list[StoredChain]:
+    """Return every enabled stored chain in `scope`; raises `SelectionError` if there is none.
 
     Raises `ObjectError` if there is not even an armature to look in.
     """
@@ -154,19 +150,19 @@ def stored_in_scope(context: bpy.types.Context, scope: str) -> list[FoundChain]:
     return found
 
 
-def with_targets(found: list[FoundChain]) -> tuple[list[FoundChain], list[str]]:
+def with_targets(found: list[StoredChain]) -> tuple[list[StoredChain], list[str]]:
     """Return the chains to bake, and the names of those skipped because they never had a target; a single one is kept.
 
     Raises `SelectionError` if none of several ever had one. Find Limbs lists chains without targets, and an animator adds
     them to those to be baked. A chain without a target that was baked before, or that names a target bone, has lost its
     target, as has one whose target was deleted, so it is kept and the bake refuses it.
     """
-    never = [chain for _, chain in found if chain.target is None and not (chain.target_bone or chain.report or chain.lost_target)]
+    never = [chain for chain in found if chain.target is None and not (chain.target_bone or chain.report or chain.lost_target)]
     if len(never) == len(found) > 1:
         raise SelectionError(NO_TARGETS)
     if len(never) == len(found):
         return found, []
-    return [(armature, chain) for armature, chain in found if chain not in never], [chain.name for chain in never]
+    return [chain for chain in found if chain not in never], [chain.name for chain in never]
 
 
 CLASSES = (TWOBONE_OT_bake, TWOBONE_OT_bake_all)

@@ -29,7 +29,7 @@ RANGE = {"frame_range", "frame_start", "frame_end"}
 def _settings_in_scope(context: bpy.types.Context, scope: str, given: dict[str, Any]) -> list[BakeSettings]:
     """Return the settings of all enabled chains in the scope, overridden by `given`; raises `SelectionError` if none is."""
     found = stored_in_scope(context, scope)
-    return [stored_settings(armature, chain, over_stored(context.scene, chain, given)) for armature, chain in found]
+    return [stored_settings(chain.id_data, chain, over_stored(context.scene, chain, given)) for chain in found]
 
 
 @operator_for(TABLES["convert"])

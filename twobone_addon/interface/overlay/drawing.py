@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import blf
 import bpy
@@ -23,14 +23,21 @@ THIN, WIDE = 1.0, 2.5
 """Line widths in pixels, at resolution scale 1."""
 
 
+class WideBatch(NamedTuple):
+    """Lines of one width on the graphics card."""
+
+    width: float
+    """Pixels, at resolution scale 1."""
+    batch: Any
+
+
 @dataclass(slots=True)
 class DrawnPart:
     """Cached GPU batches of one part of the overlay."""
 
     made_from: tuple[Any, ...] = ()
     """Cache key of `batches`."""
-    batches: tuple[tuple[float, Any], ...] = ()
-    """Pairs of line width and batch."""
+    batches: tuple[WideBatch, ...] = ()
 
     def update(self, made_from: tuple[Any, ...], lines_of: Callable[[], dict[float, Lines]]) -> None:
         """Remake the batches from `lines_of()`, lines by width, if the cache key has changed."""
@@ -122,10 +129,10 @@ def way_lines(shown: data.OverlayPicture, palette: Palette) -> dict[float, Lines
     return {THIN: miss_lines(shown.path, palette), WIDE: path_lines(shown.path, palette)}
 
 
-def _batches(lines_of_width: dict[float, Lines]) -> tuple[tuple[float, Any], ...]:
+def _batches(lines_of_width: dict[float, Lines]) -> tuple[WideBatch, ...]:
     shader = gpu.shader.from_builtin(SHADER)
     return tuple(
-        (
+        WideBatch(
             width,
             batch_for_shader(shader, "LINES", {"pos": lines.points.astype("float32"), "color": lines.colors.astype("float32")}),
         )
@@ -134,7 +141,7 @@ def _batches(lines_of_width: dict[float, Lines]) -> tuple[tuple[float, Any], ...
     )
 
 
-def _draw_batches(context: bpy.types.Context, batches: Iterable[tuple[float, Any]], *, in_front: bool) -> None:
+def _draw_batches(context: bpy.types.Context, batches: Iterable[WideBatch], *, in_front: bool) -> None:
     shader = gpu.shader.from_builtin(SHADER)
     before = gpu.state.depth_test_get(), gpu.state.blend_get()
     gpu.state.depth_test_set("NONE" if in_front else "LESS_EQUAL")

@@ -1,16 +1,20 @@
 """The forecast of a bake in the panel: how many F-Curves it will write, and why more than one for a joint."""
 
+from typing import TYPE_CHECKING
+
 import bpy
 from bpy.app.translations import pgettext_iface
 
 from ...errors import TwoBoneError
 from ...pipeline.plan.stored import StoredChain, stored_settings
-from ...said import Sentence
 from ...scene.lookup import find_armature
 from ..rows import draw_sentence
 from ..watching import Memory
 
-forecasts: Memory[tuple[int, tuple[Sentence, ...]]] = Memory()
+if TYPE_CHECKING:
+    from ...tasks.align import CurveForecast
+
+forecasts: "Memory[CurveForecast]" = Memory()
 
 
 def draw_forecast(layout: bpy.types.UILayout, chain: StoredChain, context: bpy.types.Context) -> None:

@@ -9,6 +9,7 @@ from ...core.rig.bones import RestBone, RestChain
 from ...core.rig.limb_normals import Hinges
 from ...core.rig.posing import scale_carriers
 from ...said import Sentence
+from ...scene.blender_types import Channel
 from ...scene.bones import ChainNames, rotation_path, scale_path
 from ...scene.keys.tables import Keyed
 from ...scene.sampling.quantities import Quantity
@@ -52,7 +53,7 @@ class ChainPlan:
     """The bone at the tip, if it is rotated."""
     end_parent: int
     """Index in `rest.bones` of the end bone's parent."""
-    keyed: dict[tuple[str, int], Keyed]
+    keyed: dict[Channel, Keyed]
     """Present keys of each channel that may be written, by data path and array index."""
     repeats: bool
     """Whether the animation of the target, or of a bone that turns, is set to repeat."""

@@ -14,7 +14,7 @@ from ...core.rig.rotations import nearest_rotation
 from ...errors import ChainError, DependencyError, ObjectError, SettingError
 from ...records import replace
 from ...said import Sentence, Value, note
-from ...scene.blender_types import Object, PoseBone, Scene
+from ...scene.blender_types import Channel, Object, PoseBone, Scene
 from ...scene.bones import ChainNames, scale_path
 from ...scene.graph.rig_graph import Dependencies, dependencies
 from ...scene.keys.guarding import refuse_stretched_time, refuse_unwritable
@@ -176,7 +176,7 @@ def with_keyed(plan: ChainPlan, armature: Object, paths: Iterable[str]) -> Chain
     paths = list(paths)
     # Only of Euler angles some channels may stay without keys.
     baked = baked_channels(armature, {path for path in paths if path.endswith("rotation_euler")})
-    channels = ((path, index) for path in paths for index in range(MOST_CHANNELS))
+    channels = (Channel(path, index) for path in paths for index in range(MOST_CHANNELS))
     within = plan.within
     found = {channel: read_keyed(armature, *channel, *within, baked=channel in baked) for channel in channels}
     return replace(plan, keyed=plan.keyed | found)

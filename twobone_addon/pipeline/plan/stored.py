@@ -21,12 +21,11 @@ FLIPPED = "is_flipped"
 """Key in a stored chain's last report: whether the bake bent the pose to its other side, which is its own side since then."""
 
 
-def stored_chains(scene: Scene) -> Iterator[tuple[Object, StoredChain]]:
-    """Every chain stored on an armature of the scene, with its armature; armatures sorted by name."""
+def stored_chains(scene: Scene) -> Iterator[StoredChain]:
+    """Every chain stored on an armature of the scene, whose `id_data` it is; armatures sorted by name."""
     armatures = sorted((thing for thing in scene.objects if thing.type == "ARMATURE"), key=lambda thing: thing.name)
     for armature in armatures:
-        for chain in armature.twobone.chains:
-            yield armature, chain
+        yield from armature.twobone.chains
 
 
 def active_chain(armature: Object | None) -> StoredChain | None:

@@ -19,6 +19,7 @@ from ...core.rig.posing import TurnedChain, pose_with_rotations, scale_carriers,
 from ...core.rig.rotations import from_quaternion, nearest_rotation, slerp, to_axis_angle, to_quaternion
 from ...core.rows import at_frames, in_parts, part_of
 from ...records import replace
+from ...scene.blender_types import Channel
 from ...scene.bones import rotation_path, scale_path
 from ..motion.plan_motion import AimedMotion, PlanMotion
 from ..plan.chain_plan import ChainPlan
@@ -143,6 +144,11 @@ class CurveSamples:
     """`(F,)` values to key, continuous."""
     present: Array
     """`(F,)` present values of the channel."""
+
+    @property
+    def channel(self) -> Channel:
+        """The channel to be keyed."""
+        return Channel(self.path, self.index)
 
 
 @dataclass(frozen=True, slots=True)

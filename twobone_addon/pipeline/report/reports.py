@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from ...records import replace
 from ...said import INFO, WARN, Sentence, Translate, Value, as_json, in_english, joined, note
@@ -132,6 +132,14 @@ class Report:
         return json.dumps(self.to_dict())
 
 
+class Worst(NamedTuple):
+    """What one chain adds to the sentence on several."""
+
+    distance: float
+    says: Sentence
+    """Said if no other chain's distance is larger."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChainReport:
     """The report of one chain. Distances are in world units, frames are scene frames."""
@@ -216,9 +224,9 @@ class ChainReport:
         return all(statement.level == INFO for statement in self.statements)
 
     @property
-    def at_worst(self) -> tuple[float, Sentence]:
-        """A distance, and the sentence on several chains, all on target, if this chain's distance is the largest."""
-        return 0.0, ON_TARGET
+    def at_worst(self) -> Worst:
+        """What is said of several chains, all on target, if this chain's distance is the largest."""
+        return Worst(0.0, ON_TARGET)
 
     def to_dict(self) -> dict[str, Any]:
         """The report as a dictionary for JSON; `sentence` is the text of `statements` in English."""
@@ -320,7 +328,7 @@ class BakeReport(Report):
                 named = Sentence("{action}: {sentence}", {"action": chain.action, "sentence": chain.says})
                 parts.append(named if in_several else chain.says)
         elif any(chain.statements for chain in self.chains):
-            parts.append(max((chain.at_worst for chain in self.chains), key=lambda pair: pair[0])[1])
+            parts.append(max((chain.at_worst for chain in self.chains), key=lambda worst: worst.distance).says)
         return parts
 
 
@@ -420,6 +428,14 @@ class Results:
     """Notes on settings that were given and have no effect."""
 
 
+class Clip(NamedTuple):
+    """What a task did for one of several actions."""
+
+    action: str
+    """Its name."""
+    report: Any
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClipsReport(Report):
     """The report of several actions of one armature."""
@@ -428,8 +444,8 @@ class ClipsReport(Report):
     UNTOLD: ClassVar[frozenset[str]] = frozenset({"evaluation"})
 
     armature: str
-    clips: Sequence[tuple[str, Any]]
-    """Name of each action that was done, and its report."""
+    clips: Sequence[Clip]
+    """The actions that were done."""
 
     @property
     def is_as_asked(self) -> bool:
@@ -478,10 +494,10 @@ def report_of_clips(results: Results) -> Any:
     reports: list[Report] = [replace(each, **shared, notes=[*results.unused, *each.notes]) for each in results.done]
     if not results.armature:
         return reports[0]
-    clips = sorted(zip(results.actions, reports, strict=True), key=lambda clip: -clip[1].rank)
+    clips = sorted(map(Clip, results.actions, reports), key=lambda clip: -clip.report.rank)
     # Failed ones first, fine ones last.
     notes = [note('"{action}" failed: {reason}', action=each.action, reason=each.reason) for each in results.refused]
-    for action, report in sorted(clips, key=lambda clip: clip[1].is_as_asked):
+    for action, report in sorted(clips, key=lambda clip: clip.report.is_as_asked):
         notes.append(note('"{action}" {verdict}: {sentence}', action=action, verdict=_verdict(report), sentence=report.says))
     more: dict[str, Any] = {"evaluation": reports[0].evaluation, "refused": results.refused, "notes": notes}
     return ClipsReport(**shared, **more, armature=results.armature, clips=clips)

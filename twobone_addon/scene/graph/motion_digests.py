@@ -10,7 +10,7 @@ from typing import Any
 import bpy
 
 from ...core.array_types import Mask
-from ..blender_types import AnimData, Constraint, FCurve, NlaStrip, Object, PoseBone
+from ..blender_types import AnimData, Constraint, FCurve, NlaStrip, Object, PoseBone, Property
 from ..bones import rotation_channel
 from ..keys.reading import curves_of
 from ..keys.tables import key_numbers
@@ -164,7 +164,7 @@ UNMOVING = ("hide", "show_", "color", "display_", "is_visible", "twobone")
 """Prefixes of names of properties that move nothing, or whose effect on a bake is checked elsewhere."""
 
 
-def motion_digest(starts: Iterable[Node], settings: Iterable[tuple[Object, str]] = (), known: KnownMotion | None = None) -> str:
+def motion_digest(starts: Iterable[Node], settings: Iterable[Property] = (), known: KnownMotion | None = None) -> str:
     """A text that changes with the motion of objects and bones, and of all that they depend on.
 
     It covers keys, strips, drivers with the properties they read, constraints, and the values of channels without keys.

@@ -6,16 +6,17 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import bpy
 
-from ..blender_types import Action, CurveBag, FCurve, Object
+from ..blender_types import Action, Channel, CurveBag, FCurve, Object
 from ..restoring import Edit, apply_edits
 from ..versions import all_bags, new_fcurve, own_slot
 from ..writer import assign, at_end, curves_of, drop_action, drop_animation, drop_curve, on_failure, play
 from .ledger import PROPERTY, Ledger, is_set
 from .reading import curves_at
-from .replaced import HELD, WITH_FEET, Channel, given_back, is_untouched
+from .replaced import HELD, WITH_FEET, given_back, is_untouched
 from .tables import HANDLES, NO_KEYS, KeyTable, put_keys, read_keys
 
 
@@ -38,19 +39,19 @@ def clear_keys(owner: Object, ledger: Ledger, paths: Collection[str], start: flo
     number of keys. The ledger is changed, not saved.
     """
     removed, edited, values = 0, 0, []
-    for path, index, group, table in _tables(ledger, paths):
-        kept = ledger.channels.pop((path, index))
+    for curve in _recorded_curves(ledger, paths):
+        kept = ledger.channels.pop(curve.channel)
         # Clearing planted contacts brings back those that Find Contacts had keyed before, not the ones from before that.
         has_found_contacts = kept.task == WITH_FEET and len(kept.layers) > 1
-        restored = given_back(kept, table, start, end, to_beginning=has_found_contacts)
-        put_table(ledger.bag, (path, index), group, restored.table, present=table, stays=kept.had_curve)
+        restored = given_back(kept, curve.table, start, end, to_beginning=has_found_contacts)
+        put_table(ledger.bag, curve.channel, curve.group, restored.table, present=curve.table, stays=kept.had_curve)
         removed, edited = removed + restored.removed, edited + restored.edited
         if has_found_contacts:
-            ledger.channels[path, index] = kept.without_last()
+            ledger.channels[curve.channel] = kept.without_last()
         elif restored.left is not None:
-            ledger.channels[path, index] = restored.left
+            ledger.channels[curve.channel] = restored.left
         elif not len(restored.table["co"]) and kept.value is not None:
-            values.append(Edit(owner, path, index, kept.value))
+            values.append(Edit(owner, *curve.channel, kept.value))
     values += ledger.set_back(owner, paths)
     apply_edits(values)
     release(ledger.bag.id_data, set(paths) - {path for path, _ in ledger.channels})
@@ -66,27 +67,35 @@ def release(cleared: Action, paths: Collection[str], gone: Collection[Action] = 
     actions = [action for action in bpy.data.actions if settings and getattr(action, PROPERTY, "")]
     found = [each for action in actions if action not in (cleared, *gone) for each in map(Ledger.of, all_bags(action))]
     for path in settings:
-        kept = [(each, each.channels[path, 0]) for each in found if (path, 0) in each.channels]
+        kept = [(each, each.channels[Channel(path)]) for each in found if Channel(path) in each.channels]
         for holding, record in kept if all(record.task == HELD for _, record in kept) else ():
-            del holding.channels[path, 0]
+            del holding.channels[Channel(path)]
             fcurve = holding.bag.fcurves.find(path)
             if fcurve is not None:
                 present = read_keys(fcurve)
                 table = given_back(record, present, -math.inf, math.inf).table
-                put_table(holding.bag, (path, 0), "", table, stays=False, present=present)
+                put_table(holding.bag, Channel(path), "", table, stays=False, present=present)
             holding.save()
 
 
-def _tables(ledger: Ledger, paths: Collection[str]) -> list[tuple[str, int, str, KeyTable]]:
-    """Path, index, group and keys of the recorded channels at data paths, also of those whose curve somebody has deleted."""
+class _RecordedCurve(NamedTuple):
+    """A recorded channel, with the group and the keys of its curve."""
+
+    channel: Channel
+    group: str
+    table: KeyTable
+
+
+def _recorded_curves(ledger: Ledger, paths: Collection[str]) -> list[_RecordedCurve]:
+    """The recorded channels at data paths, also those whose curve somebody has deleted."""
     found = [
-        (fcurve.data_path, fcurve.array_index, fcurve.group.name if fcurve.group else "", read_keys(fcurve))
+        _RecordedCurve(Channel.of(fcurve), fcurve.group.name if fcurve.group else "", read_keys(fcurve))
         for fcurve in curves_at(ledger.bag, paths)
-        if not fcurve.sampled_points and (fcurve.data_path, fcurve.array_index) in ledger.channels
+        if not fcurve.sampled_points and Channel.of(fcurve) in ledger.channels
     ]
-    there = {(path, index) for path, index, _, _ in found}
-    gone = [channel for channel in ledger.channels if channel[0] in paths and channel not in there]
-    return [*found, *((path, index, path.split('"')[1] if '"' in path else "", NO_KEYS) for path, index in gone)]
+    there = {curve.channel for curve in found}
+    gone = [channel for channel in ledger.channels if channel.path in paths and channel not in there]
+    return [*found, *(_RecordedCurve(each, each.path.split('"')[1] if '"' in each.path else "", NO_KEYS) for each in gone)]
 
 
 def rewriting(fcurve: FCurve, present: KeyTable) -> None:
@@ -163,7 +172,7 @@ def _copies_of_runs(ledger: Ledger, own: set[tuple[object, ...]]) -> dict[Action
     for name, had_fake_user in ledger.copies:
         action = bpy.data.actions.get(name)
         curves = [
-            (fcurve, each.channels.get((fcurve.data_path, fcurve.array_index)))
+            (fcurve, each.channels.get(Channel.of(fcurve)))
             for each in map(Ledger.of, all_bags(action) if action else ())
             for fcurve in curves_of(each.bag)
         ]
@@ -194,7 +203,7 @@ def _same_curves(first: Sequence[CurveBag], second: Sequence[CurveBag]) -> bool:
 
 def _contents_of(bag: CurveBag) -> list[tuple[object, ...]]:
     held = {channel for channel, kept in Ledger.of(bag).channels.items() if kept.task == HELD}
-    return [_contents(fcurve) for fcurve in curves_of(bag) if (fcurve.data_path, fcurve.array_index) not in held]
+    return [_contents(fcurve) for fcurve in curves_of(bag) if Channel.of(fcurve) not in held]
 
 
 def _contents(fcurve: FCurve) -> tuple[object, ...]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core.array_types import Array, Codes, Mask
 from ...core.curves.frames import NEAR_FRAME
-from ..blender_types import FCurve, Object
+from ..blender_types import Channel, FCurve, Object
 from ..restoring import apply_edits, present_values
 from ..versions import curve_bag, new_fcurve
 from ..writer import on_failure
@@ -82,7 +82,7 @@ def write_contact(armature: Object, chain: Any, frames: Array, states: Codes, by
     """
     before, after = keyed_states(armature, chain, np.array([frames[0] - 1.0, frames[-1] + 1.0]))
     path, within = contact_path(chain), (float(frames[0]), float(frames[-1]))
-    present = present_values(armature, [(path, 0)])
+    present = present_values(armature, [Channel(path)])
     with open_destination(armature, "ACTION", "", within) as (bag, made):
         ledger, fcurve = Ledger.of(bag, armature), bag.fcurves.find(path)
         is_new, fcurve = fcurve is None, fcurve or new_fcurve(bag, path, 0, GROUP)
@@ -111,7 +111,7 @@ def write_contact(armature: Object, chain: Any, frames: Array, states: Codes, by
         # Found contacts never start from earlier ones, so only the first layer needs keeping.
         value, limb = present[0].value if is_new and present else None, limb_name(armature.name, chain.upper)
         writing = Writing((within,), written_keys(new), task, limb, value, is_again=True)
-        ledger.channels[path, 0] = note(ledger.channels.get((path, 0)), old, writing)
+        ledger.channels[Channel(path)] = note(ledger.channels.get(Channel(path)), old, writing)
         ledger.note_sets(armature, path, [path.replace(".contact", ".found_contacts")])
         ledger.made = ledger.made or made.kind
         ledger.save(armature)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import bpy
 
-from ..blender_types import Action, CurveBag, NlaStrip, NlaTrack, Object
+from ..blender_types import Action, Channel, CurveBag, NlaStrip, NlaTrack, Object
 from ..lookup import object_named
 from ..restoring import Edit, animating_bags, apply_edits
 from ..versions import (
@@ -36,8 +36,8 @@ from ..writer import (
     tracks_of,
 )
 from .clearing import release
-from .ledger import Ledger
-from .replaced import FITTED, Channel, is_untouched
+from .ledger import CopiedAction, Ledger
+from .replaced import FITTED, is_untouched
 from .tables import read_keys
 
 LONGEST_NAME = 63
@@ -56,8 +56,7 @@ class Made:
 
     kind: str = ""
     """`data`, `action` or `slot`, each with those after it; empty for none."""
-    copied: tuple[str, bool] | None = None
-    """Name of the action that was copied, and whether it had a fake user."""
+    copied: CopiedAction | None = None
 
 
 @contextmanager
@@ -91,7 +90,7 @@ def open_destination(
 def animated_channels(owner: Object, but: Collection[Action] = ()) -> set[Channel]:
     """Channels that an object's action and strips animate, those of some actions left out."""
     bags = animating_bags(owner) if owner.animation_data is not None else ()
-    return {(fcurve.data_path, fcurve.array_index) for bag in bags if bag.id_data not in but for fcurve in bag.fcurves}
+    return {Channel.of(fcurve) for bag in bags if bag.id_data not in but for fcurve in bag.fcurves}
 
 
 def _values_without(owner: Object, actions: Collection[Action]) -> list[Edit]:
@@ -103,13 +102,13 @@ def _values_without(owner: Object, actions: Collection[Action]) -> list[Edit]:
     ]
 
 
-def _renew_action(armature: Object) -> tuple[str, bool] | None:
-    """Assign a copy of the armature's action, if any; return the original's name, and whether it had a fake user."""
+def _renew_action(armature: Object) -> CopiedAction | None:
+    """Assign a copy of the armature's action, if any; return the original."""
     data = animate(armature)
     old = data.action
     if old is None:
         return None
-    copied = old.name, old.use_fake_user
+    copied = CopiedAction(old.name, old.use_fake_user)
     # Without users the original action would not be saved.
     assign(old, "use_fake_user", value=True)
     play(data, make(old.copy, bpy.data.actions.remove), own_slot(data))
@@ -183,7 +182,7 @@ def is_untouched_strip(armature: Object, name: str) -> bool | None:
     if strip is None:
         return None
     channels = Ledger.of(strip_bag(strip)).channels
-    curves = {(fcurve.data_path, fcurve.array_index): fcurve for fcurve in strip_bag(strip).fcurves}
+    curves = {Channel.of(fcurve): fcurve for fcurve in strip_bag(strip).fcurves}
     return not channels or (  # versions before 4.0 recorded nothing of strips
         channels.keys() == curves.keys() and all(is_untouched(kept, read_keys(curves[each])) for each, kept in channels.items())
     )

@@ -11,13 +11,13 @@ import zlib
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
 
 from ...core.array_types import Array, Mask
-from ..blender_types import Action, CurveBag, FCurve, Object
+from ..blender_types import Action, Channel, CurveBag, FCurve, Object
 from ..lookup import read_once
 from ..restoring import Edit
 from ..versions import curve_bag, slot_key
@@ -32,7 +32,6 @@ from .replaced import (
     NOTHING_WRITTEN,
     NUDGED,
     WITH_FEET,
-    Channel,
     Kept,
     Layer,
     Written,
@@ -54,6 +53,22 @@ PLANTING = {"plant", "root_motion", FITTED, WITH_FEET}
 """Tasks whose keys on several bones belong together."""
 
 
+class CopiedAction(NamedTuple):
+    """An action that was copied before the copy got keys."""
+
+    name: str
+    had_fake_user: bool
+
+
+class SetProperty(NamedTuple):
+    """What is known of a property that was set along with keys."""
+
+    with_path: str
+    """Data path of the keys with which it is restored."""
+    before: Any
+    """Its value before."""
+
+
 @dataclass(slots=True)
 class Ledger:
     """All records kept with the curves that one object plays of an action."""
@@ -63,13 +78,12 @@ class Ledger:
     """By channel, those written last at the end."""
     made: str = ""
     """Data created for the keys: `data`, `action` or `slot`, each with those after it; empty where there was a slot."""
-    copied: tuple[str, bool] | None = None
-    """Name of the action that this one is a copy of, and whether that had a fake user before."""
-    copies: list[tuple[str, bool]] = field(default_factory=list)
+    copied: CopiedAction | None = None
+    """The action that this one is a copy of."""
+    copies: list[CopiedAction] = field(default_factory=list)
     """The same of copies that runs made of it before they made this one of them."""
-    sets: dict[str, tuple[str, Any]] = field(default_factory=dict)
-    """Properties set along with keys, such as a constraint's mute, by data path: the data path of the keys with which they are
-    restored, and the value before."""
+    sets: dict[str, SetProperty] = field(default_factory=dict)
+    """Properties set along with keys, such as a constraint's mute, by data path."""
 
     @classmethod
     def of(cls, bag: CurveBag, owner: Object | None = None) -> Ledger:
@@ -116,7 +130,7 @@ class Ledger:
 
     def note_held(self, fcurve: FCurve) -> None:
         """Record and save that the keys of a curve hold a property that another action's keys change."""
-        table, channel = read_keys(fcurve), (fcurve.data_path, fcurve.array_index)
+        table, channel = read_keys(fcurve), Channel.of(fcurve)
         spans = ((float(table["co"][0, 0]), float(table["co"][-1, 0])),)
         layers = (Layer(spans, NO_KEYS, NO_KEYS),)
         self.channels[channel] = Kept(HELD, (HELD,), "", None, layers, written_keys(table))
@@ -129,11 +143,11 @@ class Ledger:
         """
         for path in (path for path in paths if path not in self.sets):
             before = _set_before(path, but=[self.bag.id_data])
-            self.sets[path] = with_path, owner.path_resolve(path) if before is None else before[1]
+            self.sets[path] = SetProperty(with_path, owner.path_resolve(path) if before is None else before.before)
 
     def set_by_hand(self, fcurve: FCurve) -> Mask:
         """Mask `(K,)` of a contact curve's keys that somebody has set, also of those that a run has written again."""
-        kept, table = self.channels.get((fcurve.data_path, fcurve.array_index)), read_keys(fcurve)
+        kept, table = self.channels.get(Channel.of(fcurve)), read_keys(fcurve)
         if kept is None:
             return np.ones(len(table["co"]), dtype=bool)
         rows, _ = rows_at(kept.written.frames, table["co"][:, 0])
@@ -142,7 +156,7 @@ class Ledger:
 
     def own_keys(self, fcurve: FCurve) -> KeyTable:
         """The keys of a curve that runs have written."""
-        kept = self.channels.get((fcurve.data_path, fcurve.array_index))
+        kept = self.channels.get(Channel.of(fcurve))
         return NO_KEYS if kept is None else some_keys(table := read_keys(fcurve), are_own(kept.written, table))
 
     def set_back(self, owner: Object, paths: Collection[str] | None = None) -> list[Edit]:
@@ -160,7 +174,7 @@ class Ledger:
 
     def wrote(self, fcurve: FCurve) -> bool:
         """Whether runs wrote all keys of a curve."""
-        kept = self.channels.get((fcurve.data_path, fcurve.array_index))
+        kept = self.channels.get(Channel.of(fcurve))
         return kept is not None and bool(np.all(are_own(kept.written, read_keys(fcurve))))
 
     def limb_paths(self, limb: str, tasks: Collection[str] | None = None) -> set[str]:
@@ -175,10 +189,10 @@ class Ledger:
         """The task that wrote all these data paths from `start` to `end`, if their limb was not keyed by another one since."""
         written: dict[str, Kept] = {}
         for channel, kept in self.channels.items():
-            fcurve = self.bag.fcurves.find(channel[0], index=channel[1]) if channel[0] in paths else None
+            fcurve = self.bag.fcurves.find(channel.path, index=channel.index) if channel.path in paths else None
             is_there = fcurve is not None and len(fcurve.keyframe_points) > 0
             if is_there and any(covers(span, (start, end)) for span in kept.beginning.spans):
-                written[channel[0]] = kept
+                written[channel.path] = kept
         if written.keys() != set(paths):
             return ""
         limbs = {kept.limb for kept in written.values()}
@@ -188,7 +202,7 @@ class Ledger:
 
     def holds(self, fcurve: FCurve, table: KeyTable) -> Mask:
         """Mask `(K,)` of a curve's keys with which runs only hold it beside the ranges that they keyed."""
-        kept = self.channels.get((fcurve.data_path, fcurve.array_index))
+        kept = self.channels.get(Channel.of(fcurve))
         if kept is None:
             return np.zeros(len(table["co"]), dtype=bool)
         spans = [span for layer in kept.layers for span in layer.spans]
@@ -243,7 +257,7 @@ class Ledger:
         ends = end + np.cumsum([0, *header["sizes"]])
         parts = [packed[first:last] for first, last in pairwise(ends)]
         for path, index, task, tasks, limb, value, layers, written in header["channels"]:
-            self.channels[path, index] = Kept(
+            self.channels[Channel(path, index)] = Kept(
                 *(task, tuple(tasks), limb, value),
                 tuple(
                     Layer(
@@ -258,9 +272,9 @@ class Ledger:
         if header.get("version") != VERSION:
             self.channels = {channel: known_by_types(self.bag, channel, kept) for channel, kept in self.channels.items()}
         self.made = header["made"]
-        self.copied = tuple(header["copied"]) if header["copied"] else None
-        self.copies = [(name, had_fake_user) for name, had_fake_user in header.get("copies", ())]
-        self.sets = {path: (with_path, value) for path, (with_path, value) in header["sets"].items()}
+        self.copied = CopiedAction(*header["copied"]) if header["copied"] else None
+        self.copies = [CopiedAction(*copied) for copied in header.get("copies", ())]
+        self.sets = {path: SetProperty(*noted) for path, noted in header["sets"].items()}
 
 
 def is_set(path: str, but: Sequence[Action] = ()) -> bool:
@@ -268,7 +282,7 @@ def is_set(path: str, but: Sequence[Action] = ()) -> bool:
     return _set_before(path, but) is not None
 
 
-def _set_before(path: str, but: Sequence[Action]) -> tuple[str, Any] | None:
+def _set_before(path: str, but: Sequence[Action]) -> SetProperty | None:
     """What the ledgers of other actions note of a property that was set along with their keys; `None` where none has."""
     for action in bpy.data.actions:
         for text in _texts_of(action).values() if action not in but and getattr(action, PROPERTY, "") else ():
@@ -277,7 +291,7 @@ def _set_before(path: str, but: Sequence[Action]) -> tuple[str, Any] | None:
             except ILLEGIBLE:
                 continue
             if found is not None:
-                return found
+                return SetProperty(*found)
     return None
 
 
@@ -376,7 +390,7 @@ def baked_channels(owner: Object, paths: Collection[str]) -> set[Channel]:
     """The channels at data paths, in an object's present action, that have keys of runs."""
     ledger = read_once(Ledger.present, owner) if paths else None
     curves = curves_at(ledger.bag, paths) if ledger is not None and ledger.channels else ()
-    return {(fcurve.data_path, fcurve.array_index) for fcurve in curves if len(ledger.own_keys(fcurve)["co"])}
+    return {Channel.of(fcurve) for fcurve in curves if len(ledger.own_keys(fcurve)["co"])}
 
 
 def stretched_paths(armature: Object, paths: Iterable[str], start: float, end: float) -> set[str]:
@@ -384,7 +398,7 @@ def stretched_paths(armature: Object, paths: Iterable[str], start: float, end: f
     ledger, found = read_once(Ledger.present, armature), set()
     for path in paths if ledger is not None and ledger.channels else ():
         fcurve = ledger.bag.fcurves.find(path)
-        kept = ledger.channels.get((path, 0))
+        kept = ledger.channels.get(Channel(path))
         if fcurve is not None and kept is not None:
             table = read_keys(fcurve)
             inside = are_within(table["co"][:, 0], start, end)

@@ -16,13 +16,12 @@ from typing import Any
 import numpy as np
 
 from ...records import replace
-from ..blender_types import CurveBag, FCurve, Object
+from ..blender_types import Channel, CurveBag, FCurve, Object
 from ..restoring import present_values
 from .replaced import (
     FOUND,
     NOTHING_WRITTEN,
     WITH_FEET,
-    Channel,
     Kept,
     Layer,
     as_earlier,
@@ -64,7 +63,7 @@ def _noted_by_2_0(owner: Object, bag: CurveBag) -> dict[Channel, Kept]:
                 for table in (keys, beside):
                     if any(table[name].shape != (len(table["co"]), width) for name, width in WIDTHS.items()):
                         raise ValueError(path)
-                found[path, index] = Kept("plant", ("plant",), "", None, (Layer((), keys, beside),), NOTHING_WRITTEN)
+                found[Channel(path, index)] = Kept("plant", ("plant",), "", None, (Layer((), keys, beside),), NOTHING_WRITTEN)
             return found
     except ILLEGIBLE:
         return {}
@@ -72,7 +71,7 @@ def _noted_by_2_0(owner: Object, bag: CurveBag) -> dict[Channel, Kept]:
 
 def known_by_types(bag: CurveBag, channel: Channel, kept: Kept) -> Kept:
     """A record from before 4.0, when types of keys told which of them runs had written."""
-    fcurve = bag.fcurves.find(channel[0], index=channel[1])
+    fcurve = bag.fcurves.find(channel.path, index=channel.index)
     table = NO_KEYS if fcurve is None else read_keys(fcurve)
     is_known = at_frames(table["co"][:, 0], kept.written.frames)
     unknown = written_keys(some_keys(table, (table["type"][:, 0] == KEY_GENERATED) & ~is_known))
@@ -111,13 +110,13 @@ def add_marked(
     An unknown one's next run starts from its keys, as what was there before is not known.
     """
     for fcurve in curves:
-        table, channel = read_keys(fcurve), (fcurve.data_path, fcurve.array_index)
+        table, channel = read_keys(fcurve), Channel.of(fcurve)
         marked = some_keys(table, table["type"][:, 0] == KEY_GENERATED)
         if channel in channels or not len(marked["co"]):
             continue
         value = next((edit.value for edit in present_values(owner, [channel])), None) if owner is not None else None
-        if owner is not None and channel[0].endswith(".scale"):
-            value = own_scale(owner, channel[0])[channel[1]]
+        if owner is not None and channel.path.endswith(".scale"):
+            value = own_scale(owner, channel.path)[channel.index]
         spans = ((float(marked["co"][0, 0]), float(marked["co"][-1, 0])),)
         channels[channel] = Kept(task, (task,), limb, value, (Layer(spans, NO_KEYS, NO_KEYS),), written_keys(marked))
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...core.array_types import Array
 from ...core.curves.frames import FRAME_DECIMALS, NEAR_FRAME
-from ..blender_types import CurveBag, FCurve, Object, PoseBone
+from ..blender_types import Channel, CurveBag, FCurve, Object, PoseBone
 from ..bones import rotation_channel
 from ..lookup import BONES, owner_of, read_once
 from ..versions import curve_bag, strip_bag
@@ -89,9 +89,9 @@ def read_keyed(thing: Object, path: str, index: int, start: float, end: float, *
     return Keyed(read_keys(fcurve), beside, at_ends, baked)
 
 
-def read_curve(bag: CurveBag, channel: tuple[str, int]) -> KeyTable | None:
+def read_curve(bag: CurveBag, channel: Channel) -> KeyTable | None:
     """The keys of a channel; `None` where it has no curve, or a sampled one."""
-    fcurve = bag.fcurves.find(channel[0], index=channel[1])
+    fcurve = bag.fcurves.find(channel.path, index=channel.index)
     return None if fcurve is None or fcurve.sampled_points else read_keys(fcurve)
 
 

@@ -31,8 +31,6 @@ from .tables import (
     some_keys,
 )
 
-Channel = tuple[str, int]
-"""Data path and index."""
 Span = tuple[float, float]
 
 HANDLING = ("handle_left", "handle_right", "handle_left_type", "handle_right_type")

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...core.array_types import Array, Indices, KeyFrames, Mask
 from ...core.curves.frames import NEAR_FRAME
-from ..blender_types import FCurve
+from ..blender_types import Channel, FCurve
 
 INTERPOLATION = {"CONSTANT": 0, "LINEAR": 1, "BEZIER": 2}
 HANDLE_FREE, HANDLE_VECTOR, HANDLE_ALIGNED = 0, 2, 3
@@ -75,6 +75,11 @@ class _InsideRange:
     """New keys outside the range, where the curve's present ones are to change; keys inside the range are ignored."""
     lasting: bool = field(default=False, kw_only=True)
     """Whether later bakes leave these keys and solve with them; Clear Baked Keys removes them."""
+
+    @property
+    def channel(self) -> Channel:
+        """The channel to be keyed."""
+        return Channel(self.path, self.index)
 
 
 @dataclass(frozen=True, slots=True)

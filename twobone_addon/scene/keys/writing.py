@@ -13,7 +13,7 @@ import numpy as np
 
 from ...core.array_types import Mask
 from ...records import replace
-from ..blender_types import CurveBag, FCurve, Object, Scene
+from ..blender_types import Channel, CurveBag, FCurve, Object, Scene
 from ..lookup import datablock_named
 from ..restoring import Edit, apply_edits, edits_kept, present_values
 from ..versions import copied_fcurve, new_fcurve
@@ -21,7 +21,7 @@ from ..writer import on_failure
 from .clearing import put_table, rewriting
 from .destinations import animated_channels, open_destination, remove_baked_strip
 from .ledger import Ledger
-from .replaced import Channel, Span, Writing, Written, at_frames, given_back, note, written_bare, written_keys
+from .replaced import Span, Writing, Written, at_frames, given_back, note, written_bare, written_keys
 from .tables import (
     HANDLE_ALIGNED,
     HANDLE_FREE,
@@ -142,9 +142,9 @@ def _take_back_unwritten(changes: Sequence[Change], earlier: Sequence[Earlier]) 
 def _write_strip(owner: Object, bag: CurveBag, changes: Sequence[Change], made: str) -> None:
     """Write changes into the action of an object's strip, and note what the object had without it."""
     before, animated = Ledger.of(bag), animated_channels(owner)
-    new = {(key.path, key.index) for change in changes for key in change.keys} - before.channels.keys() - animated
+    new = {key.channel for change in changes for key in change.keys} - before.channels.keys() - animated
     values = {channel: kept.value for channel, kept in before.channels.items()}
-    values |= {(edit.path, edit.index): edit.value for edit in present_values(owner, sorted(new))}
+    values |= {Channel(edit.path, edit.index): edit.value for edit in present_values(owner, sorted(new))}
     ledger = Ledger(bag, made=before.made or made, sets=before.sets)
     for change in changes:
         _write_change(bag, change, owner, ledger)
@@ -154,11 +154,11 @@ def _write_strip(owner: Object, bag: CurveBag, changes: Sequence[Change], made: 
 
 def _restore_unwritten(ledger: Ledger, earlier: Sequence[Earlier], changes: Sequence[Change]) -> None:
     """Restore the keys from before the previous run in channels that the changes do not write."""
-    written = {(key.path, key.index) for change in changes for key in change.keys}
+    written = {key.channel for change in changes for key in change.keys}
     for each in earlier:
         for channel in sorted(each.channels - written):
             kept = ledger.channels.pop(channel, None)
-            fcurve = ledger.bag.fcurves.find(channel[0], index=channel[1])
+            fcurve = ledger.bag.fcurves.find(channel.path, index=channel.index)
             if kept is None or fcurve is None:
                 continue
             present = read_keys(fcurve)
@@ -188,9 +188,9 @@ def _write_change(
     new: NewCurves = {}
     channels: dict[Channel, list[ChannelKeys]] = {}
     for keys in change.keys:
-        channels.setdefault((keys.path, keys.index), []).append(keys)
+        channels.setdefault(keys.channel, []).append(keys)
     for channel, pieces in channels.items():
-        fcurve = bag.fcurves.find(channel[0], index=channel[1])
+        fcurve = bag.fcurves.find(channel.path, index=channel.index)
         is_new, fcurve = fcurve is None, fcurve or _new_curve(bag, pieces[0], new, may_copy=not change.in_pieces)
         spans: tuple[Span, ...] = (change.within,)
         if change.in_pieces:

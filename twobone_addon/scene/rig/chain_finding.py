@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import bpy
 import numpy as np
@@ -328,8 +328,8 @@ def chain_from_names(armature: Object, upper: str, lower: str, tip: str = "", ti
             bone=lower,
             upper=upper,
         )
-    tip_name, at_tail = _named_tip(bones[lower], bones[tip], tip_end) if tip else automatic_tip(bones[lower], tip_end)
-    return ChainNames(armature.name, upper, lower, tip_name, at_tail)
+    found = _named_tip(bones[lower], bones[tip], tip_end) if tip else automatic_tip(bones[lower], tip_end)
+    return ChainNames(armature.name, upper, lower, *found)
 
 
 def chain_from_selection(armature: Object, tip: str = "", tip_end: str = "AUTO") -> ChainNames:
@@ -423,39 +423,46 @@ def bones_of(armature: Object, names: ChainNames) -> list[PoseBone]:
     return above or [armature.pose.bones[names.tip], *bones_between(armature, names.upper, names.lower)]
 
 
-def automatic_tip(lower: PoseBone, tip_end: str) -> tuple[str, bool]:
-    """Tip bone, and whether the tip is its tail: the lower bone's tail, or where its children start if that is one other place.
+class Tip(NamedTuple):
+    """Where a chain ends: at the tail or the head of a bone."""
+
+    bone: str
+    at_tail: bool
+
+
+def automatic_tip(lower: PoseBone, tip_end: str) -> Tip:
+    """The tip where none is named: the lower bone's tail, or where its children start if that is one other place.
 
     Tails of imported bones are often made up, but their children start at the joint.
     """
     return _tip_at(lower, lower.children, tip_end)
 
 
-def _tip_at(lower: PoseBone, below: Sequence[PoseBone], tip_end: str) -> tuple[str, bool]:
+def _tip_at(lower: PoseBone, below: Sequence[PoseBone], tip_end: str) -> Tip:
     """Like `automatic_tip`, with the bones `below` as the children of the lower one."""
     if tip_end == "TAIL":
-        return lower.name, True
+        return Tip(lower.name, at_tail=True)
     origin = lower.bone.head_local
     starts = [child for child in below if (child.bone.head_local - origin).length > 0.0]
     if not starts:
         if tip_end == "HEAD":
             raise ChainError('Bone "{bone}" has no child bone. Use its tail as the tip.', bone=lower.name)
-        return lower.name, True
+        return Tip(lower.name, at_tail=True)
     first = starts[0]
     reach = (first.bone.head_local - origin).length
     apart = max((child.bone.head_local - first.bone.head_local).length for child in starts)
     at_tail = (first.bone.head_local - lower.bone.tail_local).length <= COINCIDENT * reach
     if tip_end == "HEAD" or (apart <= COINCIDENT * reach and not at_tail):
-        return first.name, False
-    return lower.name, True
+        return Tip(first.name, at_tail=False)
+    return Tip(lower.name, at_tail=True)
 
 
-def _named_tip(lower: PoseBone, tip: PoseBone, tip_end: str) -> tuple[str, bool]:
+def _named_tip(lower: PoseBone, tip: PoseBone, tip_end: str) -> Tip:
     """Like `automatic_tip`, for a named tip below the lower bone, or, where that ends a branch, a foot parented further up."""
     if tip == lower:
         if tip_end == "HEAD":
             raise ChainError('The tip is the head of the lower bone "{bone}" itself. Choose its tail.', bone=lower.name)
-        return tip.name, True
+        return Tip(tip.name, at_tail=True)
     above = ancestors(lower)
     is_loose = not lower.children and tip_end != "TAIL" and tip not in above and len(ancestors(tip)) < len(above)
     if lower not in ancestors(tip) and not is_loose:
@@ -464,7 +471,7 @@ def _named_tip(lower: PoseBone, tip: PoseBone, tip_end: str) -> tuple[str, bool]
             bone=tip.name,
             lower=lower.name,
         )
-    return tip.name, tip_end == "TAIL"
+    return Tip(tip.name, at_tail=tip_end == "TAIL")
 
 
 def _limb_around(bone: PoseBone) -> tuple[PoseBone, PoseBone]:
@@ -564,7 +571,7 @@ def _evenness(pair: tuple[PoseBone, PoseBone]) -> float:
 def _links(pair: tuple[PoseBone, PoseBone]) -> tuple[Any, Any]:
     """Vectors of the two links, from joint to joint."""
     upper, lower = pair
-    name, at_tail = _tip_at(lower, list(bones_below(lower, lower)), "AUTO")
-    carrier = lower.id_data.pose.bones[name].bone
-    tip = carrier.tail_local if at_tail else carrier.head_local
-    return lower.bone.head_local - upper.bone.head_local, tip - lower.bone.head_local
+    tip = _tip_at(lower, list(bones_below(lower, lower)), "AUTO")
+    carrier = lower.id_data.pose.bones[tip.bone].bone
+    end = carrier.tail_local if tip.at_tail else carrier.head_local
+    return lower.bone.head_local - upper.bone.head_local, end - lower.bone.head_local

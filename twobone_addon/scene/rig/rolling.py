@@ -18,7 +18,7 @@ from ...core.rig.channels import STILL_ZERO
 from ...errors import WriteError
 from ...records import replace
 from ...said import Sentence
-from ..blender_types import Constraint, EditBone, FCurve, Object, PoseBone
+from ..blender_types import Channel, Constraint, EditBone, FCurve, Object, PoseBone
 from ..bones import rotation_path
 from ..edit_mode import switch_edit_mode
 from ..keys.ledger import baked_channels
@@ -235,9 +235,9 @@ def set_rotation_mode(
     if keys:
         write_keys(ensure_curve_bag(armature), keys, -np.inf, np.inf)
     bag = curve_bag(armature)
-    keyed = {(channel.path, channel.index) for channel in keys}
+    keyed = {channel.channel for channel in keys}
     for fcurve in list(bag.fcurves) if bag else ():
-        place = (fcurve.data_path, fcurve.array_index)
+        place = Channel.of(fcurve)
         if place in keyed:
             fcurve.keyframe_points.foreach_set("type", types)
         elif fcurve.data_path in paths:

@@ -17,14 +17,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
 
 from ...core.array_types import Array
 from ...core.arrays import still_row
-from ..blender_types import Object, Scene
+from ..blender_types import Object, Property, Scene
 from ..bones import matrix_numbers
 from ..graph.animation_reading import read_animation
 from ..graph.rig_graph import RigGraph
@@ -181,8 +181,7 @@ def _evaluate_all(
 ) -> Steps[dict[Quantity, Array]]:
     with Probes(stage, quantities, len(frames), alone=not in_scene, things=things) as probes:
         take, pace = partial(_read_in_scene if in_scene else _read_apart, stage, probes), Pace()
-        whole = np.floor(frames)
-        moments = list(zip(whole.astype(int).tolist(), (frames - whole).tolist(), strict=True))
+        moments = moments_of(frames)
         row = 0
         if len(moments) > 1 and lead_in is not None and not in_scene:
             take(0, [moments[lead_in]])
@@ -195,16 +194,30 @@ def _evaluate_all(
         return {quantity: still_row(probes.values(quantity)) for quantity in quantities}
 
 
-def _read_in_scene(scene: Scene, probes: Probes, first: int, moments: Sequence[tuple[int, float]]) -> None:
+class Moment(NamedTuple):
+    """A time as Blender takes it."""
+
+    frame: int
+    subframe: float
+    """From 0 up to 1, also before frame 0."""
+
+
+def moments_of(frames: Array) -> list[Moment]:
+    """Whole frame and subframe of each of `frames` `(F,)`."""
+    whole = np.floor(frames)
+    return list(map(Moment, whole.astype(int).tolist(), (frames - whole).tolist()))
+
+
+def _read_in_scene(scene: Scene, probes: Probes, first: int, moments: Sequence[Moment]) -> None:
     """Read some frames of the user's scene, in which other add-ons' code may run, into rows from the `first` on."""
     layer = scene.view_layers[0]
-    for row, (frame, part) in enumerate(moments, first):
-        scene.frame_set(frame, subframe=part)
+    for row, (frame, subframe) in enumerate(moments, first):
+        scene.frame_set(frame, subframe=subframe)
         for read in probes.readers(layer.depsgraph):
             read(row)
 
 
-def _read_apart(stage: Scene, probes: Probes, first: int, moments: Sequence[tuple[int, float]]) -> None:
+def _read_apart(stage: Scene, probes: Probes, first: int, moments: Sequence[Moment]) -> None:
     """Read some frames of a temporary scene into rows from the `first` on, without other add-ons' frame handlers.
 
     Finding the evaluated copies takes as long as reading them, and getting the depsgraph a third of a small frame. As no
@@ -212,8 +225,8 @@ def _read_apart(stage: Scene, probes: Probes, first: int, moments: Sequence[tupl
     """
     set_frame, readers = stage.frame_set, list[Read]()
     with unheard(FRAME_HANDLERS):
-        for row, (frame, part) in enumerate(moments, first):
-            set_frame(frame, subframe=part)
+        for row, (frame, subframe) in enumerate(moments, first):
+            set_frame(frame, subframe=subframe)
             readers = readers or probes.readers(stage.view_layers[0].depsgraph)
             for read in readers:
                 read(row)
@@ -236,7 +249,7 @@ def _stage(scene: Scene) -> Iterator[Scene]:
         yield stage
 
 
-def values_over(scene: Scene, properties: Sequence[tuple[Object, str]], frames: Array) -> Array:
+def values_over(scene: Scene, properties: Sequence[Property], frames: Array) -> Array:
     """Values `(P, F)` of numeric properties, each a datablock and a data path, at `frames` `(F,)`.
 
     Where F-curves alone do not decide them, Blender evaluates the scene at every frame.
@@ -252,12 +265,11 @@ def values_over(scene: Scene, properties: Sequence[tuple[Object, str]], frames: 
     return values
 
 
-def _values_in_scene(scene: Scene, properties: Sequence[tuple[Object, str]], frames: Array) -> Array:
+def _values_in_scene(scene: Scene, properties: Sequence[Property], frames: Array) -> Array:
     rows = []
     with frame_and_edits_kept(scene):
-        for frame in frames:
-            whole = int(np.floor(frame))
-            scene.frame_set(whole, subframe=float(frame - whole))
+        for frame, subframe in moments_of(frames):
+            scene.frame_set(frame, subframe=subframe)
             rows.append([float(owner.path_resolve(path)) for owner, path in properties])
     return np.array(rows).T
 

@@ -13,7 +13,7 @@ from mathutils import Matrix
 
 from ...core.array_types import Array
 from ...records import replace
-from ..blender_types import Constraint, Object, PoseBone, Scene
+from ..blender_types import Constraint, Object, PoseBone, Property, Scene
 from ..bones import ChainNames, constraint_path
 from ..graph.rig_graph import Node, Stillness
 from ..keys.reading import is_animated, moving_curves, read_frames
@@ -31,9 +31,6 @@ TRIED = (1.0, 0.0)
 
 SAME = 1e-4
 """Difference of a switch's values that is not visible."""
-
-Property = tuple[Object, str]
-"""A datablock and the data path of one of its properties."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,14 +17,14 @@ from ...pipeline.chosen_actions import ALL, goes_on_beside, names_of, own_span, 
 from ...pipeline.motion.plan_motion import points
 from ...pipeline.proof import SeenLimb, moved_bones, on_copies, refuse_movement, seen_below
 from ...pipeline.report.reporting import chain_report
-from ...pipeline.report.reports import BakeReport, ChainReport, Refused, Results, bake_report, statement, with_notes
+from ...pipeline.report.reports import BakeReport, ChainReport, Refused, Results, Worst, bake_report, statement, with_notes
 from ...pipeline.report.units import Units, units_of
 from ...pipeline.stages import all_frames, chain_changes, evaluation_of, with_steps
 from ...pipeline.story import Agree, Sample, StartOver, Story, Task, Write, by_armature, with_range
 from ...records import extended, replace
 from ...said import Sentence, note
 from ...scene.actions import OwnAction, actions_of, hold, is_held, key_span
-from ...scene.blender_types import Action, Object, Scene
+from ...scene.blender_types import Action, Object, Property, Scene
 from ...scene.lookup import find_armature
 from ...scene.rig.constraints import is_turned_by_others, mute, mute_path
 from ...scene.sampling.quantities import Samples
@@ -45,10 +45,10 @@ class ConvertedReport(ChainReport):
     """Largest distance that the conversion moved any point of the limb's bones, world units."""
 
     @property
-    def at_worst(self) -> tuple[float, Sentence]:
+    def at_worst(self) -> Worst:
         """How far the limb moved, and the sentence that says so if no other limb moved farther."""
         distance = self.statements[0].values["distance"]
-        return self.max_moved or 0.0, Sentence("all move as on IK (within {distance} at frames)", {"distance": distance})
+        return Worst(self.max_moved or 0.0, Sentence("all move as on IK (within {distance} at frames)", {"distance": distance}))
 
 
 SEEN_TO_MOVE = 2e-3
@@ -116,6 +116,15 @@ class EndedLimb:
     notes: tuple[Sentence, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class ToEnd:
+    """The limbs of one action before it is decided how their IK is switched off."""
+
+    action: Action | None
+    """The chosen action; `None` for whatever is played now."""
+    limbs: Sequence[SolvedLimb]
+
+
 class Endings:
     """Decides how the IK of each limb is switched off, over all actions; each action may have converted other limbs.
 
@@ -123,19 +132,17 @@ class Endings:
     affects every action, and an influence without keys keeps the value that the last action played gave it.
     """
 
-    def __init__(
-        self, armature: Object, converted: Sequence[tuple[Action | None, Sequence[SolvedLimb]]], destination: str
-    ) -> None:
-        plans = [solved.plan for _, limbs in converted for solved in limbs]
+    def __init__(self, armature: Object, converted: Sequence[ToEnd], destination: str) -> None:
+        plans = [solved.plan for of_action in converted for solved in of_action.limbs]
         self._ends = {end.path: (end, plan) for plan in plans for end in plan.ends}
         armature_actions = actions_of(armature)
         self._needed: dict[str, list[OwnAction]] = {}
         """Actions that still need the IK, by the data path that switches it off."""
         for path, (end, _) in self._ends.items():
             converted_actions = {
-                action
-                for action, limbs in converted
-                if any(limb_end.path == path for solved in limbs for limb_end in solved.plan.ends)
+                of_action.action
+                for of_action in converted
+                if any(limb_end.path == path for solved in of_action.limbs for limb_end in solved.plan.ends)
             }
             # A new action leaves the one that it was made from unchanged, which then still needs the IK.
             converted_actions = set() if destination == "NEW_ACTION" else converted_actions
@@ -194,15 +201,6 @@ class Endings:
 
 Remark: TypeAlias = tuple[Sentence, Sentence]
 """A statement for the status bar, and the note that says the same at greater length."""
-
-
-@dataclass(frozen=True, slots=True)
-class ToEnd:
-    """The limbs of one action before it is decided how their IK is switched off."""
-
-    action: Action | None
-    """The chosen action; `None` for whatever is played now."""
-    limbs: Sequence[SolvedLimb]
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,9 +269,10 @@ def convert_ik(scene: Scene, settings: ConvertSettings, active: Object | None, o
 
 def _ended(armature: Object, wanted: Conversion, actions: Sequence[ToEnd]) -> list[Converted]:
     """Decide over all actions together how the IK of each limb is switched off."""
-    pairs = [(each.action or playing_now(armature), each.limbs) for each in actions]
-    endings = Endings(armature, pairs, wanted.settings.destination)
-    ended = [endings.ended(limbs) for _, limbs in pairs]
+    endings = Endings(
+        armature, [ToEnd(each.action or playing_now(armature), each.limbs) for each in actions], wanted.settings.destination
+    )
+    ended = [endings.ended(each.limbs) for each in actions]
     errors = [error for _, found in ended for error in found]
     if errors and (wanted.bone or not any(limbs for limbs, _ in ended)):
         raise errors[0]
@@ -387,7 +386,7 @@ def _proved_unmoved(
             moved, tried = [], limb
             for number in range(1 + bool(limb.plan.overridden)):
                 tried = solve_limb(without_overridden(limb.plan), samples) if number else limb
-                muted = [(armature, mute_path(end.ik)) for end in tried.plan.ends if end.ik and not tried.plan.keyed_off]
+                muted = [Property(armature, mute_path(end.ik)) for end in tried.plan.ends if end.ik and not tried.plan.keyed_off]
                 with on_copies(scene, [armature]) as trial:
                     trial.put(chain_changes([tried.keyed], "convert"), muted)
                     after = yield Sample(seen.quantities(), chain.report_frames, "PROBES")

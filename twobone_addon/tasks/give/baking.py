@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -104,8 +104,16 @@ def refuse_flat(thing: Object, frames: Array, space: Array) -> None:
         )
 
 
-def location_keys(plan: ChainPlan, thing: Object, space: Array, places_world: Array) -> tuple[list[ChannelKeys], float]:
-    """Keys of an object's location that bring it to `places_world` `(F, 3)`, and the drift from reducing them, world units.
+class FittedKeys(NamedTuple):
+    """Keys of channels that are keyed together."""
+
+    keys: Sequence[ChannelKeys]
+    drift: float
+    """What reducing them cost, world units; 0 for keys on all frames."""
+
+
+def location_keys(plan: ChainPlan, thing: Object, space: Array, places_world: Array) -> FittedKeys:
+    """Keys of an object's location that bring it to `places_world` `(F, 3)`.
 
     space : (F, 4, 4), see `location_space`
     """
@@ -129,10 +137,8 @@ def rotation_space(thing: Object, parent_world: Array) -> Array:
     return nearest_rotation(parent_world[:, :3, :3]) @ turn
 
 
-def rotation_keys(
-    plan: ChainPlan, thing: Object, space: Array, turns_world: Array, *, lever: float
-) -> tuple[list[ChannelKeys], float]:
-    """Keys that give an object the rotations `turns_world` `(F, 3, 3)`, and the drift from reducing them, world units.
+def rotation_keys(plan: ChainPlan, thing: Object, space: Array, turns_world: Array, *, lever: float) -> FittedKeys:
+    """Keys that give an object the rotations `turns_world` `(F, 3, 3)`.
 
     space : (F, 3, 3), see `rotation_space`; lever : distance at which a drift of the rotation is measured
     """
@@ -176,14 +182,16 @@ def rotation_drift(mode: str, rotation: Array, lever: float) -> Drift:
     return drift
 
 
-def chosen_keys(plan: ChainPlan, thing: Object, curves: list[CurveSamples], drift: Drift) -> tuple[list[ChannelKeys], float]:
-    """Full-rate or reduced keys, by the settings, of channels keyed together, and the drift from reducing them, world units."""
-    keys, worst_drift = _reduced(plan, curves, drift) if plan.settings.keys == "REDUCE" else (full_rate_keys(plan, curves), 0.0)
-    keyed = {(curve.path, curve.index): read_keyed(thing, curve.path, curve.index, *plan.within) for curve in curves}
-    return [with_held(plan, keyed, *pair) for pair in zip(curves, keys, strict=True)], worst_drift
+def chosen_keys(plan: ChainPlan, thing: Object, curves: list[CurveSamples], drift: Drift) -> FittedKeys:
+    """Full-rate or reduced keys, by the settings, of channels keyed together."""
+    reduces = plan.settings.keys == "REDUCE"
+    keys, worst_drift = _reduced(plan, curves, drift) if reduces else FittedKeys(full_rate_keys(plan, curves), 0.0)
+    keyed = {curve.channel: read_keyed(thing, curve.path, curve.index, *plan.within) for curve in curves}
+    held = [with_held(plan, keyed, *pair) for pair in zip(curves, keys, strict=True)]
+    return FittedKeys(held, worst_drift)
 
 
-def _reduced(plan: ChainPlan, curves: list[CurveSamples], drift: Drift) -> tuple[Sequence[ChannelKeys], float]:
+def _reduced(plan: ChainPlan, curves: list[CurveSamples], drift: Drift) -> FittedKeys:
     values = with_calm_axes(curves, np.stack([curve.values for curve in curves], axis=-1))
     found = reduce_keys(
         plan.frames,
@@ -194,7 +202,7 @@ def _reduced(plan: ChainPlan, curves: list[CurveSamples], drift: Drift) -> tuple
         required=kept_frames(plan, plan.report_frames[turning_points(values[plan.report_rows])]),
         ends=loop_slopes(plan, curves),
     )
-    return reduced_keys(curves, found), found.worst_drift
+    return FittedKeys(reduced_keys(curves, found), found.worst_drift)
 
 
 SAME_SHAPE = 1e-3

@@ -11,11 +11,12 @@ import numpy as np
 from ...core.array_types import Array, Indices
 from ...core.arrays import every_row, path_length
 from ...core.curves.frames import cuts
-from ...core.nudges import Nudge, offsets
+from ...core.nudges import CycledNudge, Nudge, offsets
 from ...core.rig.posing import joints_of, pose_path
 from ...pipeline.keying import with_held_keys
 from ...pipeline.motion.plan_motion import aimed, motion_quantities, plan_motion, points
 from ...pipeline.pose.solving import CurveSamples, SolvedChain, solve_together
+from ...scene.blender_types import Channel
 from ...scene.keys.tables import NO_KEYS, ChannelKeys, Keyed, StraightKeys
 from ...scene.sampling.quantities import Quantity, Samples
 
@@ -65,7 +66,7 @@ def quantities(parts: Sequence[NudgedRange]) -> list[Quantity]:
 
 def solve_nudges(plan: NudgePlan, nudges: Sequence[Nudge], parts: Sequence[NudgedRange], samples: Samples) -> NudgeSolution:
     """Move the limb's tip by the sum of all nudges, from its motion without them."""
-    cycled = [(nudge, plan.cycle_of(nudge)) for nudge in nudges]
+    cycled = [CycledNudge(nudge, plan.cycle_of(nudge)) for nudge in nudges]
     motions, before, moved = [], [], []
     for part in parts:
         limb, count = part.limb, len(part.limb.frames)
@@ -82,23 +83,23 @@ def solve_nudges(plan: NudgePlan, nudges: Sequence[Nudge], parts: Sequence[Nudge
     return NudgeSolution(nudges, found, _keys(found), samples.evaluation)
 
 
-def _offsets(cycled: Sequence[tuple[Nudge, tuple[float, float] | None]], frames: Array, takes: Indices) -> Array:
+def _offsets(cycled: Sequence[CycledNudge], frames: Array, takes: Indices) -> Array:
     """Sum `(F, 3)` of all nudges' offsets; one that is in no cycle ends at the cuts, the rows `takes` at which others begin."""
     total, take_of = np.zeros((len(frames), 3)), np.searchsorted(takes, np.arange(len(frames)), side="right")
-    for nudge, cycle in cycled:
-        own = offsets([(nudge, cycle)], frames)
-        if cycle is None:
-            own[take_of != np.searchsorted(frames[takes], nudge.frame, side="right")] = 0.0
-        total += own
+    for each in cycled:
+        moves = offsets([each], frames)
+        if each.cycle is None:
+            moves[take_of != np.searchsorted(frames[takes], each.nudge.frame, side="right")] = 0.0
+        total += moves
     return total
 
 
 def _keys(parts: Sequence[NudgedPart]) -> list[ChannelKeys]:
     """Keys for each part of each channel; the curves stay unchanged outside these."""
-    channels: dict[tuple[str, int], list[tuple[NudgedPart, CurveSamples]]] = {}
+    channels: dict[Channel, list[tuple[NudgedPart, CurveSamples]]] = {}
     for part in parts:
         for curve in part.solved.curves:
-            channels.setdefault((curve.path, curve.index), []).append((part, curve))
+            channels.setdefault(curve.channel, []).append((part, curve))
     keys = []
     for channel, pieces in channels.items():
         keyed = pieces[0][0].part.limb.keyed[channel]

@@ -17,7 +17,7 @@ from ...core.array_types import Array, SampledFrames
 from ...core.arrays import every_row, magnitude
 from ...core.contacts.states import ContactState
 from ...core.curves.frames import merge_frames, ranges
-from ...core.nudges import NEAR_END, Nudge, Span, joined_spans, offsets, with_nudge, without_nudge
+from ...core.nudges import NEAR_END, CycledNudge, Nudge, Span, joined_spans, offsets, with_nudge, without_nudge
 from ...core.solver import Reach
 from ...errors import ChainError, RangeError, SettingError, WriteError
 from ...pipeline.beginning import ToWrite
@@ -69,7 +69,7 @@ def parts_of(plan: NudgePlan, nudges: Sequence[Nudge]) -> list[NudgedRange]:
     A cycle that is nudged at its end has keys there, so that it meets its beginning; elsewhere the first and last frame of a
     part are not nudged, and join the unchanged curve outside.
     """
-    cycled = [(nudge, plan.cycle_of(nudge)) for nudge in nudges]
+    cycled = [CycledNudge(nudge, plan.cycle_of(nudge)) for nudge in nudges]
     spans = joined_spans([_over_easing(plan.limb, span) for nudge, cycle in cycled for span in nudge.spans(cycle)])
     key_frames = np.concatenate([plan.own_frames, *(_repeated(nudge.frame, cycle) for nudge, cycle in cycled)])
     found = []
@@ -440,7 +440,7 @@ def nudge_report(plan: NudgePlan, solution: NudgeSolution, tips: Array | None = 
         frames=len(frames),
         ranges=[[float(part.part.limb.frames[0]), float(part.part.limb.frames[-1])] for part in parts],
         keys=sum(len(piece.frames) for piece in solution.keys),
-        channels=len({(piece.path, piece.index) for piece in solution.keys}),
+        channels=len({piece.channel for piece in solution.keys}),
         out_of_reach=ranges(frames, missed),
         max_missed=float(errors[missed].max(initial=0.0)),
         max_error=limb.max_error,

@@ -34,7 +34,7 @@ from ...scene.visible.switches import set_value
 from ...scene.writer import Transaction
 from ...settings import BakeSettings
 from ...settings.tasks import TABLES, SwitchSettings
-from ..convert.task import SEEN_TO_MOVE, Endings, playing_now
+from ..convert.task import SEEN_TO_MOVE, Endings, ToEnd, playing_now
 from .limb_switch import (
     LimbSwitch,
     SolvedPart,
@@ -101,7 +101,8 @@ def _switch_over(solved: Sequence[SolvedSwitch]) -> None:
                 set_value(setting.owner, setting.path, setting.value)
         converted = [part.converted for part in each.parts if part.converted is not None]
         if converted:
-            Endings(each.limb.armature, [(playing_now(each.limb.armature), converted)], each.limb.settings.destination).finish()
+            to_end = ToEnd(playing_now(each.limb.armature), converted)
+            Endings(each.limb.armature, [to_end], each.limb.settings.destination).finish()
 
 
 def _joined(results: Results) -> SwitchedLimbs:

@@ -361,7 +361,7 @@ def key_toes(chain: ChainPlan, toes: Sequence[Toe], trial: Trial) -> Story[list[
             present = rotation_values(armature.pose.bones[bone.name])
             mode = bone.rotation_mode
             curves = rotation_samples(chain, armature, rotation_path(bone), bone.name, rotation, mode=mode, present=present)
-            keys += chosen_keys(chain, armature, curves, rotation_drift(mode, rotation, bone.length))[0]
+            keys += chosen_keys(chain, armature, curves, rotation_drift(mode, rotation, bone.length)).keys
             keys += _location_keys(chain, armature, toe, samples)
         change = Change(
             owner=names.armature,
@@ -390,4 +390,4 @@ def _location_keys(chain: ChainPlan, armature: Object, toe: Toe, samples: Sample
     path = location_path(toe.control)
     refuse_unwritable(armature, [path], chain.settings.destination)
     curves = [CurveSamples(path, axis, toe.control.name, location[:, axis], present[:, axis]) for axis in range(3)]
-    return chosen_keys(chain, armature, curves, drift)[0]
+    return chosen_keys(chain, armature, curves, drift).keys

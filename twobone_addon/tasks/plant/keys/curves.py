@@ -25,6 +25,7 @@ from ....pipeline.motion.plan_motion import AimedMotion
 from ....pipeline.plan.chain_plan import ChainPlan
 from ....pipeline.pose.solving import CurvedChain, CurveSamples, curves_of_rows, solve_chain_pose
 from ....records import replace
+from ....scene.blender_types import Channel
 from ....scene.bones import rotation_path, scale_path
 from ....scene.keys.tables import NO_KEYS, Keyed, KeyTable, SmoothKeys
 from ....scene.sampling.quantities import Samples
@@ -354,9 +355,6 @@ def _channel_inserted(key: SmoothKeys, frames: Array, cubics: _Cubics, column: i
 SAMPLES_AT_ONCE = 4096
 """Samples solved in one batch: more would be no faster, and would block the window."""
 
-Channel = tuple[str, int]
-"""Data path and index."""
-
 
 @dataclass(frozen=True, slots=True)
 class Present:
@@ -408,7 +406,7 @@ def _leg_keys(plan: PlantingPlan, leg: PlantedLeg, moves: Array) -> Steps[list[C
             curves = curves_of_rows(_held_beside(part, present, piece), part_motion, pose, np.arange(start, end))
             curves += _scale_curves(leg, rows)
             # Keys are reduced piece by piece; without reduction, pieces with the same channels are keyed together.
-            channels = tuple((curve.path, curve.index) for curve in curves)
+            channels = tuple(curve.channel for curve in curves)
             by_channels.setdefault((channels, piece if plan.settings.keys == "REDUCE" else None), []).append((piece, curves))
         for group in by_channels.values():
             yield pieces[0][0] / len(plan.frames)
@@ -529,7 +527,7 @@ def root_keys(
     may_reduce : whether keys may be reduced if the settings say so; planted feet need the exact root at every frame
     """
     curves = _root_curves(plan, root, samples, moves)
-    present = {(curve.path, curve.index): Present(curve.present, root.keyed[curve.path, curve.index]) for curve in curves}
+    present = {curve.channel: Present(curve.present, root.keyed[curve.channel]) for curve in curves}
     solved = []
     for piece in changed_pieces(_root_changes(moves), whole_range=whole_range or _is_whole(plan)):
         rows = piece_samples(piece)
@@ -575,7 +573,7 @@ def root_drift(plan: PlantingPlan, root: RootPlan, samples: Samples, moves: Arra
         beside = slice(rows.stop - 1, rows.stop + SAMPLES_PER_FRAME)
         for axis, curve in enumerate(curves):
             drift[rows, axis] = fitted_samples(curve.values[rows]) - curve.values[rows]
-            table = root.keyed[curve.path, curve.index].table
+            table = root.keyed[curve.channel].table
             keys = np.zeros(0) if table is None else table["co"][:, 0]
             if beside.stop <= len(drift) and not np.any((keys > last + NEAR_FRAME) & (keys < last + 1.0 - NEAR_FRAME)):
                 path = curve.values[beside]
@@ -615,7 +613,7 @@ def _channels(
     keys: dict[Channel, list[tuple[Piece, SmoothKeys]]] = {}
     for piece, piece_keys in solved:
         for made in piece_keys:
-            keys.setdefault((made.path, made.index), []).append((piece, made))
+            keys.setdefault(made.channel, []).append((piece, made))
     channels = []
     for channel, pieces in keys.items():
         now, made = present[channel], [part for _, part in pieces]

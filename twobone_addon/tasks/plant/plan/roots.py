@@ -12,7 +12,7 @@ from ....core.rig.bones import RestBone
 from ....errors import ChainError
 from ....pipeline.plan.planning import constrained
 from ....said import Sentence, note
-from ....scene.blender_types import Object, PoseBone
+from ....scene.blender_types import Channel, Object, PoseBone
 from ....scene.bones import bones_below, location_path, read_rest_bone
 from ....scene.keys.guarding import refuse_unwritable
 from ....scene.keys.reading import read_keyed
@@ -39,7 +39,7 @@ class RootPlan:
     parent: Quantity | None
     path: str
     """Data path of the location."""
-    keyed: dict[tuple[str, int], Keyed]
+    keyed: dict[Channel, Keyed]
     """Current keys of each location channel, by data path and index."""
     parent_inverse: Array | None = None
     """`(4, 4)` parent inverse matrix; for objects only."""
@@ -94,7 +94,7 @@ def plan_root(
     path = location_path(rest)
     refuse_unwritable(armature, [path], settings.destination, is_motion=True)
     parent = Quantity("POSE", armature.name, bone.parent.name) if bone.parent else None
-    keyed = {(path, axis): read_keyed(armature, path, axis, *within) for axis in range(3)}
+    keyed = {Channel(path, axis): read_keyed(armature, path, axis, *within) for axis in range(3)}
     return RootPlan(armature.name, rest, parent, path, keyed, notes=tuple(_notes(bone))), ()
 
 
@@ -108,7 +108,7 @@ def _object_root(armature: Object, settings: RootSettings, within: tuple[float, 
     path = "location"
     refuse_unwritable(armature, [path], settings.destination, is_motion=True)
     parent = None if armature.parent is None else Quantity("WORLD", armature.parent.name)
-    keyed = {(path, axis): read_keyed(armature, path, axis, *within) for axis in range(3)}
+    keyed = {Channel(path, axis): read_keyed(armature, path, axis, *within) for axis in range(3)}
     inverse, delta = np.array(armature.matrix_parent_inverse), np.array(armature.delta_location)
     return RootPlan(armature.name, None, parent, path, keyed, parent_inverse=inverse, delta=delta)
 
