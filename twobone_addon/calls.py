@@ -96,8 +96,8 @@ def _called(name: str, given: Mapping[str, Any]) -> Any:
     active, keepers, skipped = active_object(context), [], []
     settings: Any = table.settings(**own)  # Refuses wrong values before anything is looked for.
     if name == ALL_CHAINS:
-        found, skipped = with_targets(stored_in_scope(context, settings.scope))
-        settings = replace(settings, chains=tuple(stored_settings(chain.id_data, chain, {}) for chain in found))
+        chains, skipped = with_targets(stored_in_scope(context, settings.scope))
+        settings = replace(settings, chains=tuple(stored_settings(chain.id_data, chain, {}) for chain in chains))
     elif table.of_chains:
         settings = replace(settings, chains=tuple(_chains(values, own)))
     if table.task == "bake" and own.get("actions", ACTIVE) == ACTIVE:
@@ -111,12 +111,12 @@ def _called(name: str, given: Mapping[str, Any]) -> Any:
     return report
 
 
-def _chains(values: Mapping[str, Any], own: Mapping[str, Any]) -> Iterator[BakeSettings]:
+def _chains(values: Mapping[str, Any], given_own: Mapping[str, Any]) -> Iterator[BakeSettings]:
     """The settings of the chain that is named by its bones or as a stored one, or of all those in the scope."""
-    context, scope = bpy.context, own.get("scope", "CHAIN")
+    context, scope = bpy.context, given_own.get("scope", "CHAIN")
     given = {key: value for key, value in values.items() if key != "stored"}
     if scope == "CHAIN":
-        stored = values.get("stored") or own.get("chain", "")
+        stored = values.get("stored") or given_own.get("chain", "")
         yield completed(context.scene, given, active_object(context), stored)
         return
     for chain in stored_in_scope(context, scope):

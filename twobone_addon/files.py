@@ -116,15 +116,15 @@ def read_table(path: Path) -> Any:  # noqa: C901 - one list of what is wrong
 
     try:
         if path.suffix.lower() != ".toml":
-            found = json.loads(text, object_pairs_hook=unique, parse_constant=no_constant)
+            table = json.loads(text, object_pairs_hook=unique, parse_constant=no_constant)
         elif DOTTED.search(text):
             raise RecursionError  # noqa: TRY301 - what tomllib would raise after minutes
         else:
-            found = tomllib.loads(text)
-        level = [found]
+            table = tomllib.loads(text)
+        level = [table]
         for _ in range(DEEPEST + 1):
-            inner = [each.values() if isinstance(each, dict) else each for each in level if isinstance(each, dict | list)]
-            level = [each for values in inner for each in values]
+            inner = [value.values() if isinstance(value, dict) else value for value in level if isinstance(value, dict | list)]
+            level = [value for values in inner for value in values]
         if level:
             raise RecursionError  # noqa: TRY301 - whoever goes through the data would raise it
     except json.JSONDecodeError as error:
@@ -138,7 +138,7 @@ def read_table(path: Path) -> Any:  # noqa: C901 - one list of what is wrong
         raise FileError('File "{path}" is nested too deeply: more than {most} levels.', path=path, most=DEEPEST) from error
     except ValueError as error:  # Python does not read integers of thousands of digits.
         raise FileError('File "{path}" holds a number of thousands of digits. Use a number that fits.', path=path) from error
-    return found
+    return table
 
 
 def one_line(text: str) -> str:
@@ -166,12 +166,12 @@ def refuse_unwritable(goal: Path, is_own: Callable[[Path], bool], what: str) -> 
         )
     if not goal.exists():
         return NOTHING
-    found = goal.stat()
-    if not stat.S_ISREG(found.st_mode):
+    status = goal.stat()
+    if not stat.S_ISREG(status.st_mode):
         raise FileError('Path "{path}" is a pipe, a socket or a disk, not a file. Name a file to write to.', path=goal)
-    if not (_may(goal, os.W_OK) and found.st_mode & 0o222):
+    if not (_may(goal, os.W_OK) and status.st_mode & 0o222):
         raise FileError('File "{path}" is read-only. Make it writable, or write to another file.', path=goal)
-    if found.st_size and not is_own(goal):
+    if status.st_size and not is_own(goal):
         raise FileError('File "{path}" is not {what}, so it is not replaced. Name another file.', path=goal, what=Sentence(what))
     return content_of(goal)
 
@@ -272,8 +272,8 @@ def _content_of_lock(path: Path) -> bytes | None:
     except OSError:
         handle = -1
     try:
-        found = os.fstat(handle) if handle >= 0 else None
-        if found is None or not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
+        status = os.fstat(handle) if handle >= 0 else None
+        if status is None or not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
             raise FileError('File "{path}" is a link or not a regular file, so it is no lock. Remove it.', path=path)
         return os.read(handle, 1000)
     finally:

@@ -402,16 +402,16 @@ class _Reader(JobValues):
 
     def _overrides(self, entry: Mapping[str, Any], where: str) -> dict[str, Any]:
         """Return the checked values of the keys in `OWN_OF_SHOT` that a shot's table has."""
-        found: dict[str, Any] = {key: self.switch(entry, key) for key in ("strict", "allow_incomplete") if key in entry}
+        overrides: dict[str, Any] = {key: self.switch(entry, key) for key in ("strict", "allow_incomplete") if key in entry}
         if "max_error" in entry:
-            found["max_error"] = self.distance(entry, "max_error")
+            overrides["max_error"] = self.distance(entry, "max_error")
         if "use" in entry:
-            found["use"] = self.use_of(entry)
-            if found["use"] != self.use and not {found["use"], self.use} <= WITH_CHAINS:
+            overrides["use"] = self.use_of(entry)
+            if overrides["use"] != self.use and not {overrides["use"], self.use} <= WITH_CHAINS:
                 raise self.wrong(
-                    f"{where}.use", "is {use}, with other settings than the job's. Use two jobs", use=shown(found["use"])
+                    f"{where}.use", "is {use}, with other settings than the job's. Use two jobs", use=shown(overrides["use"])
                 )
-        return found
+        return overrides
 
     def _chains(self, data: Mapping[str, Any], prefix: str) -> tuple[ChainGroup, ...]:
         chains = []

@@ -118,10 +118,10 @@ def is_earlier(flag: str) -> Callable[[Path], bool]:
 
     def is_one(path: Path) -> bool:
         try:
-            found = json.loads(files.read(path))
+            document = json.loads(files.read(path))
         except (FileError, ValueError, RecursionError):
             return False
-        return isinstance(found, dict) and keys <= found.keys()
+        return isinstance(document, dict) and keys <= document.keys()
 
     return is_one
 

@@ -132,7 +132,7 @@ def _job() -> Schema:
     once = {name: _setting(option) for name, option in ONCE.items()}
     for setting in [setting for setting in once.values() if "enum" in setting]:
         setting["enum"] = ["", *setting["enum"]]  # Of the whole job, an empty choice counts as not given.
-    own = {
+    properties = {
         "$schema": TEXT,
         "version": {"const": FORMAT},
         "shots": {"type": "array", "items": {"anyOf": [file, shot]}},
@@ -142,7 +142,7 @@ def _job() -> Schema:
         "strict_settings": SWITCH,
         "switch_first": SWITCH,
     }
-    return {"type": "object", "properties": {**own, **of_shot}, "additionalProperties": False}
+    return {"type": "object", "properties": {**properties, **of_shot}, "additionalProperties": False}
 
 
 def _setting(option: Option) -> Schema:
@@ -201,8 +201,8 @@ def _of_clips(kind: str, report: Schema) -> Schema:
 
 def _of_plant(kind: str, record: type) -> Schema:
     """Return the schema of the report of planted feet, or of a fitted root."""
-    own = {name: made for name, made in _record(record)["properties"].items() if name != "lengths"}
-    return _of_clips(kind, _object(own | {"sentence": TEXT}))
+    properties = {name: made for name, made in _record(record)["properties"].items() if name != "lengths"}
+    return _of_clips(kind, _object(properties | {"sentence": TEXT}))
 
 
 def _contacts(kind: str = "find_contacts") -> Schema:
@@ -212,8 +212,8 @@ def _contacts(kind: str = "find_contacts") -> Schema:
     per_contact = _list({"type": ["number", "null"]})
     foot = {"chain": TEXT, "contacts": _list(contact), "travel": per_contact, "confidence": per_contact, "moved": per_contact}
     chain = _object(foot | {"kept_frames": COUNT, "is_seen": SWITCH, "sole": {"enum": ["MESH", "BONE", "MOTION", "SET", "REST"]}})
-    own = {name: made for name, made in _record(ContactReport)["properties"].items() if name != "units"}
-    return _of_clips(kind, _object(own | {"chains": _list(chain), "sentence": TEXT}))
+    properties = {name: made for name, made in _record(ContactReport)["properties"].items() if name != "units"}
+    return _of_clips(kind, _object(properties | {"chains": _list(chain), "sentence": TEXT}))
 
 
 def _switch() -> Schema:
@@ -245,17 +245,17 @@ def _dry_run() -> Schema:
     planned |= {option.name: _setting(option) for option in OPTIONS if option.name in OF_SETTINGS}
     planned |= {"name": TEXT, "action": TEXT, "tip_at": {"enum": ["head", "tail"]}, "lengths": _list(NUMBER)}
     planned |= {"curves": _list(_object({"data_path": TEXT, "index": COUNT, "keys": COUNT}))}
-    own = {"dry_run": {"const": True}, "evaluation": EVALUATION, "chains": _list(_object(planned))}
-    own |= {"save": {"type": ["string", "null"]}, "refused": _list(_record(Refused)), "sentence": TEXT, "notes": TEXTS}
-    return _document("dry_run", _object(own))
+    properties = {"dry_run": {"const": True}, "evaluation": EVALUATION, "chains": _list(_object(planned))}
+    properties |= {"save": {"type": ["string", "null"]}, "refused": _list(_record(Refused)), "sentence": TEXT, "notes": TEXTS}
+    return _document("dry_run", _object(properties))
 
 
 def _summary() -> Schema:
     record = _record(ShotRecord)
     record["properties"]["state"] = {"enum": list(STATES)}
     counts = dict.fromkeys(STATES, COUNT)
-    own = {"version": {"const": FORMAT}, "job": TEXT, **counts, "shots": {"type": "array", "items": record}}
-    return {"type": "object", "properties": own, "required": list(own)}
+    properties = {"version": {"const": FORMAT}, "job": TEXT, **counts, "shots": {"type": "array", "items": record}}
+    return {"type": "object", "properties": properties, "required": list(properties)}
 
 
 def _object(properties: Schema) -> Schema:

@@ -149,15 +149,15 @@ def named_in_refusals(chains: Sequence[NamedSettings]) -> Iterator[None]:
 def _stored(over: Mapping[str, Any], scope: str) -> list[NamedSettings]:
     """Return the enabled stored chains in `scope`, overridden by the settings in `over`; raises `ObjectError` if none is."""
     only = over.get("armature", "")
-    found = [
+    chains = [
         NamedSettings(chain.name, stored_settings(chain.id_data, chain, over_stored(bpy.context.scene, chain, over)))
         for chain in stored_chains(bpy.context.scene)
         if chain.enabled and only in {"", chain.id_data.name} and is_in_scope(chain.id_data, scope, active_object(bpy.context))
     ]
-    if not found:
+    if not chains:
         where = f'on armature "{only}"' if only else f'in scene "{bpy.context.scene.name}"'
         raise ObjectError("No enabled chain is stored {where}. Store one in the panel, or name bones and target.", where=where)
-    return found
+    return chains
 
 
 def opened(arguments: argparse.Namespace, voice: Voice) -> Asked:
@@ -220,16 +220,16 @@ OF_SETTINGS = ("target_bone", "plane", "plane_space", "bend", "depth", "destinat
 """What a dry run tells of each chain, from its report and its settings."""
 
 
-def rehearsed(wanted: Sequence[NamedSettings], rehearsal: Rehearsal, actions: str) -> list[dict[str, Any]]:
+def rehearsed(asked_chains: Sequence[NamedSettings], rehearsal: Rehearsal, actions: str) -> list[dict[str, Any]]:
     """Return what a bake would do to each chain; in several actions, with the name of the first wanted chain of its bones."""
     chains = []
     for number, chain in enumerate(rehearsal.chains):
         report = chain.report
         bones = {name: getattr(report, name) for name in ("armature", "upper", "lower")}
-        fits = (each.label for each in wanted if all(getattr(each.settings, name) in {"", bones[name]} for name in bones))
+        fits = (each.label for each in asked_chains if all(getattr(each.settings, name) in {"", bones[name]} for name in bones))
         in_order = actions == ACTIVE
         chains.append(
-            {"name": wanted[number].label if in_order else next(fits, ""), "action": "" if in_order else report.action}
+            {"name": asked_chains[number].label if in_order else next(fits, ""), "action": "" if in_order else report.action}
             | {name: getattr(report, name) for name in OF_REPORT}
             | {name: getattr(chain.settings, name) for name in OF_SETTINGS}
             | {"tip_at": "tail" if chain.tip_at_tail else "head", "lengths": list(chain.rest_lengths)}
@@ -330,7 +330,7 @@ class Asked:
         job, is_own_job = self.job, self.job is None or self.job.use == self.table.command
         chains = wanted_chains(self.arguments, job)
         given = {name for group in self.arguments.groups for name in group.values}
-        by_flags = (replace(each.settings, asked=each.settings.asked & given) for each in chains)
+        by_flags = (replace(chain.settings, asked=chain.settings.asked & given) for chain in chains)
         if is_own_job:
             return chains
         return [replace(each, settings=settings) for each, settings in zip(chains, by_flags, strict=True)]
@@ -353,7 +353,7 @@ class Asked:
         own = {name: value for name, value in given.items() if name in known}
         if "frame_range" in known:
             own = dict(with_custom_range(bpy.context.scene, own))
-        of_chains = {"chains": tuple(each.settings for each in chains)} if table.of_chains else {}
+        of_chains = {"chains": tuple(chain.settings for chain in chains)} if table.of_chains else {}
         settings: Settings = table.settings(**own, **of_chains)
         self._refuse_shared_files(settings)
         unused = list(without_effect(settings, own).values())
@@ -361,11 +361,11 @@ class Asked:
             raise SettingError("{reason} Leave it out, or change what it depends on.", reason=joined(unused))
         return settings
 
-    def run(self, task: Task[Any], wanted: Settings, **how: Any) -> Any:
+    def run(self, task: Task[Any], asked_settings: Settings, **how: Any) -> Any:
         """Run a task on the shot, with `--switch-first` after its limbs are switched to FK; raises a `TwoBoneError`."""
         is_wanted = getattr(self.arguments, "switch_first", False) or bool(self.job and self.job.switch_first)
         start = run_after_switch if is_wanted and task.table.task in KEYS_LIMBS else run
-        return start(bpy.context.scene, task, wanted, active_object(bpy.context), **how)
+        return start(bpy.context.scene, task, asked_settings, active_object(bpy.context), **how)
 
     def _refuse_shared_files(self, settings: Settings) -> None:
         """Refuse files of settings that are the shot, the job or another output; raises `UsageError`."""
@@ -410,25 +410,25 @@ def task_command(arguments: argparse.Namespace, voice: Voice) -> Outcome:
 def _bake(asked: Asked) -> Told:
     """Bake the chains, or with `--dry-run` report what a bake would do."""
     chains = asked.chains()
-    wanted: BakeAllSettings = asked.settings(chains)
-    settings, is_dry = list(wanted.chains), asked.arguments.dry_run
+    bake_settings: BakeAllSettings = asked.settings(chains)
+    settings, is_dry = list(bake_settings.chains), asked.arguments.dry_run
     with named_in_refusals(chains):
-        report = asked.run(BAKE, wanted, actions=wanted.actions, dry_run=is_dry)
+        report = asked.run(BAKE, bake_settings, actions=bake_settings.actions, dry_run=is_dry)
         if is_dry:
-            planned, goal = rehearsed(chains, report, wanted.actions), asked.goal
+            planned, goal = rehearsed(chains, report, bake_settings.actions), asked.goal
             lines = [_line(chain) for chain in planned]
-            lines += [f'Action "{each.action}" of {each.armature}: {each.reason.text()}' for each in report.refused]
+            lines += [f'Action "{action.action}" of {action.armature}: {action.reason.text()}' for action in report.refused]
             lines += [f'Would save "{goal}"'] if goal is not None else []
             for line in lines:
                 asked.voice.say(line)
             head = {"dry_run": True, "evaluation": report.evaluation, "chains": planned, "sentence": "; ".join(lines)}
-            refused = [asdict(each, dict_factory=as_json) for each in report.refused]
+            refused = [asdict(action, dict_factory=as_json) for action in report.refused]
             saved = str(goal) if goal is not None else None
             document = headed("dry_run", head | {"refused": refused, "notes": [], "save": saved})
         else:
             _tell(report, asked.voice)
             document = json.loads(report.to_json())
-    missing = what_is_missing if wanted.actions == ACTIVE else missing_of_chains
+    missing = what_is_missing if bake_settings.actions == ACTIVE else missing_of_chains
     largest = None if is_dry else asked.max_error
     return Told(document, settings, missing(settings, document["chains"]), shortcomings(document, largest))
 
@@ -478,27 +478,29 @@ def _chains(asked: Asked) -> Told:
 def _done(task: Task[Any], asked: Asked) -> Told:
     """Run a task, or its dry run."""
     table, chains = task.table, asked.chains() if task.table.of_chains else []
-    wanted, active = asked.settings(chains), active_object(bpy.context)
-    actions = getattr(wanted, "actions", ACTIVE)
+    task_settings, active = asked.settings(chains), active_object(bpy.context)
+    actions = getattr(task_settings, "actions", ACTIVE)
     with named_in_refusals(chains):
-        report = asked.run(task, wanted, actions=actions, dry_run=asked.is_dry)
+        report = asked.run(task, task_settings, actions=actions, dry_run=asked.is_dry)
     _tell(report, asked.voice)
-    document, settings = json.loads(report.to_json()), [each.settings for each in chains]
-    missed = [each for each in report.chains if not each.is_on_target] if table.is_strict else []
+    document, settings = json.loads(report.to_json()), [chain.settings for chain in chains]
+    missed = [chain for chain in report.chains if not chain.is_on_target] if table.is_strict else []
     missing = None
     if not table.is_of_any_shot:
-        names = dict.fromkeys(each.armature or (active.name if active else "") for each in settings or [wanted])
+        names = dict.fromkeys(
+            chain_settings.armature or (active.name if active else "") for chain_settings in settings or [task_settings]
+        )
         rigs = (sentence for name in names for sentence in missing_in_rig(name))
         of_chains = table.of_chains and isinstance(report, BakeReport)
         missing = missing_of_chains(settings, document["chains"]) if of_chains else list(rigs)
-    return Told(document, settings, missing, [missed_by(each).text() for each in missed])
+    return Told(document, settings, missing, [missed_by(chain).text() for chain in missed])
 
 
 def _audit(asked: Asked) -> Told:
     """Measure clips and report whether each is fine, the worst first."""
-    wanted: AuditSettings = asked.settings()
+    audit_settings: AuditSettings = asked.settings()
     scene, active = bpy.context.scene, active_object(bpy.context)
-    report = run(scene, AUDIT, wanted, active, actions=wanted.actions, dry_run=asked.is_dry)
+    report = run(scene, AUDIT, audit_settings, active, actions=audit_settings.actions, dry_run=asked.is_dry)
     clips, missed = clips_of(report), []
     asked.voice.say(f"{report.sentence()}")
     for name, clip in clips:
@@ -506,7 +508,7 @@ def _audit(asked: Asked) -> Told:
             asked.voice.say(f"  {name}{': ' if name else ''}{said.text()}")
         if not clip.is_fine:
             missed.append(f"{clip.armature}{f', {name}' if name else ''}: {clip.sentence()}.")
-    missed += [f'"{each.action}" failed: {each.reason.text()}' for each in getattr(report, "refused", ())]
+    missed += [f'"{action.action}" failed: {action.reason.text()}' for action in getattr(report, "refused", ())]
     return Told(json.loads(report.to_json()), (), missing_in_rig(clips[0][1].armature), missed)
 
 

@@ -48,11 +48,11 @@ def pops(values: Array, rate: float) -> Array:
     a jump of a single frame has twice its size.
     """
     step = max(1, round(rate * STEP))
-    found = np.zeros(len(values))
+    largest = np.zeros(len(values))
     if len(values) > 2 * step:
         second = values[2 * step :] - 2.0 * values[step:-step] + values[: -2 * step]
-        found[step:-step] = magnitude(second) * (STEP * rate / step) ** 2
-    return found
+        largest[step:-step] = magnitude(second) * (STEP * rate / step) ** 2
+    return largest
 
 
 def signed_bends(joints: Array, turns: Array) -> Array:
@@ -62,7 +62,7 @@ def signed_bends(joints: Array, turns: Array) -> Array:
         it is the mean over the clip of their cross product, so neither the rest pose nor names matter. 0 is straight.
     """
     links = np.diff(joints, axis=1)
-    first, second = (links[:, each] / np.maximum(magnitude(links[:, each]), 1e-30)[:, None] for each in (0, 1))
+    first, second = (links[:, number] / np.maximum(magnitude(links[:, number]), 1e-30)[:, None] for number in (0, 1))
     area = cross(first, second)
     hinge = np.einsum("fji,fj->i", turns, area)
     size = float(np.linalg.norm(hinge))
@@ -165,7 +165,7 @@ def stances_of(places: Array, heights: Array, states: Codes, rate: float) -> lis
     The slide of a point is the distance between its mean positions in the first and the last third of its time on the ground, so
     neither noise nor the frames of landing and lifting count. The point that slides less counts: a rolling foot turns about it.
     """
-    found, least = [], max(3, round(STANDING_LEAST * rate))
+    stances, least = [], max(3, round(STANDING_LEAST * rate))
     for first, last in runs(states > 0):
         inside, slides = slice(first, last + 1), []
         for place, on in zip(places, (on_heel(states), on_ball(states)), strict=True):
@@ -174,13 +174,13 @@ def stances_of(places: Array, heights: Array, states: Codes, rate: float) -> lis
                 third = len(path) // 3
                 slides.append(float(np.linalg.norm(path[-third:].mean(axis=0) - path[:third].mean(axis=0))))
         if slides:
-            found.append(StanceMeasures(first, last, min(slides), float(np.quantile(heights[:, inside].min(axis=0), 0.25))))
-    return found
+            stances.append(StanceMeasures(first, last, min(slides), float(np.quantile(heights[:, inside].min(axis=0), 0.25))))
+    return stances
 
 
 def is_flat(stances: list[StanceMeasures], leg_length: float) -> bool:
     """Whether most of the stance time is on one level; on stairs there is no common floor to measure heights from."""
-    times, levels = np.array([(each.last - each.first + 1, each.height) for each in stances]).reshape(-1, 2).T
+    times, levels = np.array([(stance.last - stance.first + 1, stance.height) for stance in stances]).reshape(-1, 2).T
     level = np.median(levels) if len(levels) else 0.0
     return bool(times[np.abs(levels - level) <= FLAT_LEVEL * leg_length].sum() >= FLAT_SHARE * times.sum())
 
@@ -244,7 +244,7 @@ def clip_picture(title: str, verdict: str, frames: Array, rows: Sequence[Row]) -
                 parts.append(f'<rect class="{name}" {bar} fill="{COLOURS[name]}"/>')
         for name, heights in zip(("heel", "ball"), row.heights, strict=False):
             chosen = np.unique(np.linspace(0, len(frames) - 1, min(len(frames), MOST_POINTS)).astype(int))
-            points = " ".join(f"{across(float(frames[each])):.1f},{down(float(heights[each])):.1f}" for each in chosen)
+            points = " ".join(f"{across(float(frames[at])):.1f},{down(float(heights[at])):.1f}" for at in chosen)
             parts.append(f'<polyline points="{points}" fill="none" stroke="{COLOURS[name]}" stroke-width="1.2"/>')
         for frame in row.pops:
             parts.append(f'<path class="pop" d="M{across(frame):.1f} {top:.1f}v{size}" stroke="{COLOURS["pop"]}"/>')

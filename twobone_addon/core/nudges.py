@@ -51,8 +51,8 @@ class Nudge:
         """Weights at distances `(F,)` in frames, for a side that is `range_` frames long."""
         if self.falloff == "CONSTANT":
             return (away <= range_ + NEAR_FRAME).astype(float)
-        left = np.clip(1.0 - away / range_, 0.0, 1.0)
-        return left if self.falloff == "LINEAR" else left * left * (3.0 - 2.0 * left)
+        nearness = np.clip(1.0 - away / range_, 0.0, 1.0)
+        return nearness if self.falloff == "LINEAR" else nearness * nearness * (3.0 - 2.0 * nearness)
 
     def spans(self, cycle: Span | None) -> list[Span]:
         """Frame spans in which the nudge has an effect; in a cycle, what extends over its end wraps to its beginning."""
@@ -66,10 +66,10 @@ class Nudge:
             return [cycle]
         back = period * np.floor((start - first) / period)
         turns = ((max(start - back - turn, first), min(end - back - turn, last)) for turn in (0.0, period))
-        found = [span for span in turns if span[1] - span[0] > NEAR_END]
+        inside = [span for span in turns if span[1] - span[0] > NEAR_END]
         # A nudge that ends exactly at the seam has an effect on both of its sides.
-        at_seam = [seam for seam in cycle if self.weights(np.array([seam]), cycle)[0] > 0.0 and not _are_at(found, seam)]
-        return [*found, *((seam, seam) for seam in at_seam)]
+        at_seam = [seam for seam in cycle if self.weights(np.array([seam]), cycle)[0] > 0.0 and not _are_at(inside, seam)]
+        return [*inside, *((seam, seam) for seam in at_seam)]
 
 
 def _are_at(spans: Sequence[Span], frame: float) -> bool:
@@ -78,13 +78,13 @@ def _are_at(spans: Sequence[Span], frame: float) -> bool:
 
 def joined_spans(spans: Sequence[Span]) -> list[Span]:
     """Union of spans, ascending; spans that only touch stay separate."""
-    found: list[Span] = []
+    union: list[Span] = []
     for start, end in sorted(spans):
-        if found and start < found[-1][1]:
-            found[-1] = found[-1][0], max(found[-1][1], end)
+        if union and start < union[-1][1]:
+            union[-1] = union[-1][0], max(union[-1][1], end)
         else:
-            found.append((start, end))
-    return found
+            union.append((start, end))
+    return union
 
 
 class CycledNudge(NamedTuple):

@@ -36,7 +36,7 @@ def _mapped(function: Callable[[list[Array], int], Array], values: list[Any], ax
     if values[0] is None:
         return None
     if isinstance(values[0], tuple):
-        return tuple(_mapped(function, list(each), axes) for each in zip(*values, strict=True))
+        return tuple(_mapped(function, list(parts), axes) for parts in zip(*values, strict=True))
     return map_rows(function, *values) if is_dataclass(values[0]) else function(values, axes)
 
 
@@ -72,12 +72,12 @@ def in_parts(rows_of: Callable[[slice], Array], count: int) -> Array:
     first = rows_of(slice(ROWS_AT_ONCE))
     if count <= ROWS_AT_ONCE or len(first) == 1:
         return first
-    found = np.empty((count, *first.shape[1:]))
-    found[:ROWS_AT_ONCE] = first
+    rows = np.empty((count, *first.shape[1:]))
+    rows[:ROWS_AT_ONCE] = first
     for start in range(ROWS_AT_ONCE, count, ROWS_AT_ONCE):
         part = slice(start, start + ROWS_AT_ONCE)
-        found[part] = rows_of(part)
-    return found
+        rows[part] = rows_of(part)
+    return rows
 
 
 def stack(*records: Record) -> Record:
@@ -110,7 +110,7 @@ def row_arrays(record: Any) -> Iterator[Array | None]:
 def _all_fields(kind: Any) -> list[tuple[str, int | None]]:
     """All fields of a record type, in order, with the number of axes of a row; `None` for fields without rows."""
     with_rows = _fields_with_rows(kind)
-    return [(each.name, with_rows.get(each.name)) for each in fields(kind)]
+    return [(field.name, with_rows.get(field.name)) for field in fields(kind)]
 
 
 @cache

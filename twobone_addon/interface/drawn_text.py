@@ -31,9 +31,9 @@ def wrapped(text: str, room: float, measure: Callable[[str], float]) -> list[str
     measure : returns the width of a text
     """
     lines, end = [""], 0
-    for found in TOGETHER.finditer(text):
-        between, word = " " if end and found.start() > end else "", found[0]
-        end = found.end()
+    for match in TOGETHER.finditer(text):
+        between, word = " " if end and match.start() > end else "", match[0]
+        end = match.end()
         if measure(lines[-1] + between + word) <= room or not lines[-1]:
             lines[-1] += between + word
         else:

@@ -86,12 +86,14 @@ class CanBeCorrected:
 
     def is_half_chosen(self) -> bool:
         """Whether a change in the redo panel has made an object's field appear, which is still empty: an error would hide it."""
-        own = [
-            each
-            for each in (*self.table.of_chains, *self.table.own)
-            if each.kind is OptionKind.OBJECT and hasattr(self, each.name)
+        options = [
+            option
+            for option in (*self.table.of_chains, *self.table.own)
+            if option.kind is OptionKind.OBJECT and hasattr(self, option.name)
         ]
-        is_empty = any(each.needs is not None and each.needs.is_met(self) and not getattr(self, each.name) for each in own)
+        is_empty = any(
+            option.needs is not None and option.needs.is_met(self) and not getattr(self, option.name) for option in options
+        )
         return is_empty and self.options.is_repeat
 
     def can_be_corrected(self) -> bool:
@@ -115,7 +117,7 @@ class CanBeCorrected:
     def _given_properties(self) -> dict[str, Any]:
         """Return the properties that have been set, as keyword arguments of a call of the operator."""
         # A setting named "keys" hides the method `keys`, which would list the set properties.
-        known = [each.identifier for each in self.properties.bl_rna.properties if each.identifier != "rna_type"]
+        known = [prop.identifier for prop in self.properties.bl_rna.properties if prop.identifier != "rna_type"]
         names = [name for name in known if self.properties.is_property_set(name)]
         values = {name: getattr(self, name) for name in names}
         return {

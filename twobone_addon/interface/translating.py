@@ -29,10 +29,10 @@ def sentences() -> dict[str, dict[tuple[str, str], str]]:
 
 
 def _texts(folder: Path, contexts: tuple[str, ...]) -> dict[str, dict[tuple[str, str], str]]:
-    found = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))}
+    by_language = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))}
     return {
         name: {(context, english): text for english, text in texts.items() for context in contexts}
-        for name, texts in found.items()
+        for name, texts in by_language.items()
     }
 
 

@@ -49,13 +49,13 @@ def starting_over(scene: Scene, task: str, reaches: Sequence[ToWrite]) -> Iterat
     Objects play copies of their actions meanwhile, so nothing needs to be restored, however the block ends. Keys edited
     since then stay, all of an object together: half a pose is no pose. Costs nothing where no replaced keys are recorded.
     """
-    found = _own_keys(task, [reach for reach in reaches if not reach.strip])
-    names = [name for name, ledger in found.items() if ledger is not None]
+    own_keys = _own_keys(task, [reach for reach in reaches if not reach.strip])
+    names = [name for name, ledger in own_keys.items() if ledger is not None]
     in_strips = [(reach, is_untouched_strip(object_named(reach.owner), reach.strip)) for reach in reaches if reach.strip]
-    edited = [name for name, ledger in found.items() if ledger is None]
+    edited = [name for name, ledger in own_keys.items() if ledger is None]
     edited += [reach.owner for reach, is_untouched in in_strips if is_untouched is False]
     strips = [(reach.owner, reach.strip) for reach, is_untouched in in_strips if is_untouched and reach.owner not in edited]
-    earlier = [each for ledger in found.values() if ledger is not None for each in ledger.earlier]
+    earlier = [each for ledger in own_keys.values() if ledger is not None for each in ledger.earlier]
     earlier += [Earlier(owner, frozenset(), (-math.inf, math.inf), strip) for owner, strip in strips]
     beginning = Beginning(tuple(earlier), tuple(dict.fromkeys(edited)))
     owners = [object_named(name) for name in dict.fromkeys([*names, *(name for name, _ in strips)])]
@@ -63,7 +63,7 @@ def starting_over(scene: Scene, task: str, reaches: Sequence[ToWrite]) -> Iterat
         yield beginning
         return
     with edits_kept(scene, owners, set()), muted_strips(strips), trial_actions([object_named(name) for name in names]):
-        for name, own in found.items():
+        for name, own in own_keys.items():
             if own is not None:
                 _take_back(object_named(name), own)
         yield beginning
@@ -82,7 +82,7 @@ class _OwnKeys:
 def _own_keys(task: str, reaches: Sequence[ToWrite]) -> dict[str, _OwnKeys | None]:
     """The task's own keys by object name; `None` where they were edited since."""
     ledgers: dict[str, Ledger | None] = {}
-    found: dict[str, _OwnKeys | None] = {}
+    by_owner: dict[str, _OwnKeys | None] = {}
     for reach in reaches:
         if reach.owner not in ledgers:
             ledgers[reach.owner] = Ledger.present(object_named(reach.owner))
@@ -99,18 +99,18 @@ def _own_keys(task: str, reaches: Sequence[ToWrite]) -> dict[str, _OwnKeys | Non
         alone = {channel for channel, kept in own.items() if _is_alone(ledger.bag, channel, kept, reach.within)}
         tables = [(kept, read_curve(ledger.bag, channel)) for channel, kept in own.items() if channel not in alone]
         if not all(table is not None and is_untouched(kept, table) for kept, table in tables):
-            found[reach.owner] = None
-        known = found.setdefault(reach.owner, _OwnKeys({}, [], set()))
+            by_owner[reach.owner] = None
+        known = by_owner.setdefault(reach.owner, _OwnKeys({}, [], set()))
         if known is not None:
             known.channels.update(own)
             known.alone.update(alone)
             known.earlier.append(Earlier(reach.owner, frozenset(own), reach.within))
-    return found
+    return by_owner
 
 
 def _is_alone(bag: CurveBag, channel: Channel, kept: Kept, within: Span) -> bool:
     """Whether a channel had no curve before, and the task's keys in `within` are all that it has; a part of them is read."""
-    fcurve = bag.fcurves.find(channel[0], index=channel[1])
+    fcurve = bag.fcurves.find(channel.path, index=channel.array_index)
     if kept.had_curve or fcurve is None or fcurve.sampled_points:
         return False
     return kept.is_all({name: key_numbers(fcurve, name) for name in ("co", "type")}, *within)
@@ -119,13 +119,13 @@ def _is_alone(bag: CurveBag, channel: Channel, kept: Kept, within: Span) -> bool
 def _take_back(owner: Object, own: _OwnKeys) -> None:
     """Restore the replaced keys on the channels of an object, which plays a copy of its action."""
     bag, values = ensure_curve_bag(owner), []
-    for each in own.earlier:
-        for channel in each.channels:
+    for keys in own.earlier:
+        for channel in keys.channels:
             kept = own.channels[channel]
             table = NO_KEYS if channel in own.alone else read_curve(bag, channel)
             if table is None:
                 continue
-            before = table if channel in own.alone else given_back(kept, table, *each.within, to_beginning=True).table
+            before = table if channel in own.alone else given_back(kept, table, *keys.within, to_beginning=True).table
             put_table(bag, channel, "", before, present=table, stays=kept.had_curve)
             if not len(before["co"]) and kept.value is not None:
                 values.append(Edit(owner, *channel, kept.value))

@@ -25,12 +25,12 @@ def chosen_actions(armature: Object, text: str) -> list[OwnAction] | None:
     if text == ACTIVE:
         return None
     if text == ALL:
-        found = actions_of(armature)
-        if not found:
+        actions = actions_of(armature)
+        if not actions:
             raise ObjectError(
                 'Armature "{armature}" has no actions. Choose the active one, or name others.', armature=armature.name
             )
-        return found
+        return actions
     # A doubled separator is part of a name.
     parts = re.split(f"(?<!{SEPARATOR}){SEPARATOR}(?!{SEPARATOR})", text)
     names = dict.fromkeys(part.strip().replace(2 * SEPARATOR, SEPARATOR) for part in parts if part.strip())
@@ -43,15 +43,15 @@ def chosen_actions(armature: Object, text: str) -> list[OwnAction] | None:
 
 def chosen_of_all(armatures: Sequence[Object], text: str) -> list[tuple[Object, OwnAction]]:
     """The chosen actions of several armatures, none for `ACTIVE`; raises only if no armature has any of them."""
-    found, errors = [], []
+    chosen, errors = [], []
     for armature in armatures:
         try:
-            found += [(armature, own) for own in chosen_actions(armature, text) or ()]
+            chosen += [(armature, own) for own in chosen_actions(armature, text) or ()]
         except ObjectError as error:
             errors.append(error)
-    if errors and not found:
+    if errors and not chosen:
         raise errors[0]
-    return found
+    return chosen
 
 
 def _named(armature: Object, name: str) -> OwnAction:
@@ -74,7 +74,7 @@ def _named(armature: Object, name: str) -> OwnAction:
 
 def names_of(actions: Sequence[OwnAction]) -> str:
     """Names for a sentence: the first few, and the number of the others."""
-    names = ", ".join(f'"{each.name}"' for each in actions[:MOST_NAMED])
+    names = ", ".join(f'"{action.name}"' for action in actions[:MOST_NAMED])
     return names if len(actions) <= MOST_NAMED else f"{names} and {len(actions) - MOST_NAMED} more"
 
 

@@ -17,14 +17,14 @@ def what_is_missing(settings: Sequence[BakeSettings], chains: Sequence[Mapping[s
 
     `chains` holds, for each of `settings`, the names of armature and bones as in the report of its bake.
     """
-    objects, found = objects_by_name(), list[str]()
+    objects, sentences = objects_by_name(), list[str]()
     for asked, chain in zip(settings, chains, strict=True):
         name = "{upper} to {lower} of {armature}".format_map(chain)
         starts = [(chain["armature"], chain[bone]) for bone in ("upper", "lower", "tip")]
         starts += [(owner, bone) for _, owner, bone in followed_by(asked) if owner]
         missing = missing_above(objects, starts)
-        found += [f"{name}: {entry.what} is missing: {entry.why}." for entry in missing]
-    return list(dict.fromkeys(found))
+        sentences += [f"{name}: {entry.what} is missing: {entry.why}." for entry in missing]
+    return list(dict.fromkeys(sentences))
 
 
 def missing_of_chains(settings: Sequence[BakeSettings], chains: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -57,9 +57,9 @@ __all__ = ["change_by_saving", "version_text"]
 
 def change_by_saving() -> str:
     """What saving the open file would lose because another version of Blender saved it last; empty if nothing."""
-    file, own = file_version(), own_version()
-    if oldest_reader() <= file <= own:
+    file, here_version = file_version(), own_version()
+    if oldest_reader() <= file <= here_version:
         return ""
-    lost = "What only the newer version knows is lost" if file > own else "It can no longer be read by its own version"
-    saved, here = (f"{major}.{minor}" for major, minor in (file, own))
+    lost = "What only the newer version knows is lost" if file > here_version else "It can no longer be read by its own version"
+    saved, here = (f"{major}.{minor}" for major, minor in (file, here_version))
     return f"It was saved by Blender {saved}, and this is {here}. {lost}, once this one has saved it."

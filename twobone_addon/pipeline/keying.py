@@ -78,8 +78,8 @@ class _Bone:
 
     def posed(self, parent: Array | None, values: Array, rows: Indices) -> Array:
         """Pose `(M, 4, 4)` of the bone, armature space; see `PosedByCurves.poses`."""
-        own = (self.channels.location, self.channels.rotation, self.channels.scale)
-        channels = BoneChannels(*(frame_rows(each, rows) for each in own))
+        now = (self.channels.location, self.channels.rotation, self.channels.scale)
+        channels = BoneChannels(*(frame_rows(component, rows) for component in now))
         if self.rotation.columns:
             turned = self.rotation.filled(frame_rows(self.present, rows), values)
             channels = replace(channels, rotation=channel_rotations(self.bone.rotation_mode, turned))
@@ -108,7 +108,7 @@ class PosedByCurves:
         if plan.end_bone is not None and motion.end_rotation_values is not None:
             still = BoneChannels(np.zeros((1, 3)), np.eye(3)[None], np.ones((1, 3)))
             end = _Bone.of(solved, plan.end_bone, still, motion.end_rotation_values)
-        return cls(solved, tuple(_Bone.of(solved, *each) for each in bones), end, lever)
+        return cls(solved, tuple(_Bone.of(solved, *bone) for bone in bones), end, lever)
 
     def poses(self, values: Array, rows: Indices) -> list[Array]:
         """Poses `(M, 4, 4)` of the bones, armature space, for curve values `(M, K)` at the plan's frames `rows` `(M,)`."""
@@ -136,14 +136,14 @@ class PosedByCurves:
         """
         plan, motion, poses = self.solved.plan, self.solved.motion, self.poses(values, rows)
         keyed = [poses[index] for index in plan.rest.turning]
-        found = [*(poses[index][:, :3, 3] for index in plan.rest.turning[1:]), points(poses[-1], plan.rest.tip)]
+        posed = [*(poses[index][:, :3, 3] for index in plan.rest.turning[1:]), points(poses[-1], plan.rest.tip)]
         if self.end is not None:
             end = self.end.posed(poses[plan.end_parent], values, rows)
-            found.append(points(end, np.array([0.0, self.end.bone.length, 0.0])))
+            posed.append(points(end, np.array([0.0, self.end.bone.length, 0.0])))
             keyed.append(end)
-        found += [points(pose, np.array([self.lever, 0.0, 0.0])) for pose in keyed if self.lever]
+        posed += [points(pose, np.array([self.lever, 0.0, 0.0])) for pose in keyed if self.lever]
         world = frame_rows(motion.world_from_armature, rows)
-        return np.stack(np.broadcast_arrays(*(points(world, place) for place in found)), axis=1)
+        return np.stack(np.broadcast_arrays(*(points(world, place) for place in posed)), axis=1)
 
 
 Place = tuple[float, float]
@@ -293,7 +293,7 @@ def reduced(solved: SolvedChain, values: Array, lever: float = 0.0) -> tuple[lis
 
     # Frames at which a coordinate of the goal along the plane's axes has an extreme.
     extremes = plan.report_frames[turning_points(solved.pose.on_targets.goals[plan.report_rows])]
-    found = reduce_keys(
+    reduction = reduce_keys(
         plan.frames,
         values,
         drift,
@@ -303,8 +303,8 @@ def reduced(solved: SolvedChain, values: Array, lever: float = 0.0) -> tuple[lis
         preferred=extremes,
         ends=loop_slopes(plan, solved.curves),
     )
-    worst, middle = found.worst_drifts, len(plan.rest.turning) - 1
-    return reduced_keys(solved.curves, found), KeyDrift(float(worst[middle:].max()), float(worst[:middle].max(initial=0.0)))
+    worst, middle = reduction.worst_drifts, len(plan.rest.turning) - 1
+    return reduced_keys(solved.curves, reduction), KeyDrift(float(worst[middle:].max()), float(worst[:middle].max(initial=0.0)))
 
 
 SWEEP = 0.05
@@ -352,16 +352,16 @@ def kept_frames(plan: ChainPlan, extremes: Array) -> Array:
     return np.concatenate([plan.kept_frames, extremes if plan.settings.keep_keys in {"EXTREMES", "BOTH"} else []])
 
 
-def reduced_keys(curves: Sequence[CurveSamples], found: Reduction) -> list[SmoothKeys]:
+def reduced_keys(curves: Sequence[CurveSamples], reduction: Reduction) -> list[SmoothKeys]:
     """The keys of a reduction with one column per curve."""
-    return [reduced_channel(found, column, curve.path, curve.index, curve.group) for column, curve in enumerate(curves)]
+    return [reduced_channel(reduction, column, curve.path, curve.index, curve.group) for column, curve in enumerate(curves)]
 
 
-def reduced_channel(found: Reduction, column: int, path: str, index: int, group: str) -> SmoothKeys:
+def reduced_channel(reduction: Reduction, column: int, path: str, index: int, group: str) -> SmoothKeys:
     """One column of a reduction as the keys of a channel."""
-    left, right = found.left[:, column], found.right[:, column]
-    frames, smooth = KeyFrames(found.frames), found.smooth[:, column]
-    return SmoothKeys(path, index, group, frames, found.values[:, column], left, right, smooth)
+    left, right = reduction.left[:, column], reduction.right[:, column]
+    frames, smooth = KeyFrames(reduction.frames), reduction.smooth[:, column]
+    return SmoothKeys(path, index, group, frames, reduction.values[:, column], left, right, smooth)
 
 
 @dataclass(frozen=True, slots=True)
@@ -420,12 +420,12 @@ def full_rate_keys(plan: ChainPlan, curves: Sequence[CurveSamples]) -> list[Chan
     slopes = [np.gradient(curve.values, plan.frames)[rows] if len(plan.frames) > 1 else np.zeros(1) for curve in curves]
     ends = loop_slopes(plan, curves)
     if ends is not None:
-        for own, start, end in zip(slopes, *ends, strict=True):
-            own[0], own[-1] = start, end
+        for slope, start, end in zip(slopes, *ends, strict=True):
+            slope[0], slope[-1] = start, end
     keys: list[ChannelKeys] = []
-    for curve, own in zip(curves, slopes, strict=True):
+    for curve, slope in zip(curves, slopes, strict=True):
         values = curve.values[rows]
-        keys.append(SmoothKeys(curve.path, curve.index, curve.group, frames, values, *_handles(frames, values, own)))
+        keys.append(SmoothKeys(curve.path, curve.index, curve.group, frames, values, *_handles(frames, values, slope)))
     return keys
 
 

@@ -64,8 +64,8 @@ def free_memory() -> int | None:
 
 def _groups() -> list[Path]:
     """The control group of this process and its parents: each may set a limit, such as that of a farm job."""
-    own = Path(next((line.removeprefix("0::") for line in _lines(OWN_GROUP) if line.startswith("0::/")), "/"))
-    return [GROUPS / str(group).lstrip("/") for group in (own, *own.parents)]
+    group_path = Path(next((line.removeprefix("0::") for line in _lines(OWN_GROUP) if line.startswith("0::/")), "/"))
+    return [GROUPS / str(group).lstrip("/") for group in (group_path, *group_path.parents)]
 
 
 def _is_amount(text: str) -> bool:

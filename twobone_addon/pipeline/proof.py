@@ -82,14 +82,14 @@ class MotionBetween:
 
     def places(self, quantity: Quantity, place: Array) -> Array | None:
         """A point `(3,)` transformed by the quantity's matrices, `(M - 1, 2, 3)`; `None` if F-Curves alone do not suffice."""
-        found = np.empty((len(self._frames) - 1, len(TELLING), 3))
-        for rows in parts_of(len(found)):
+        moved = np.empty((len(self._frames) - 1, len(TELLING), 3))
+        for rows in parts_of(len(moved)):
             matrices = self._at(rows).find(quantity)
             if matrices is None:
                 return None
-            part = found[rows].reshape(-1, 3)
+            part = moved[rows].reshape(-1, 3)
             part[:] = points(matrices, place)
-        return found
+        return moved
 
     def _at(self, rows: slice) -> CurveMotion:
         """The motion in some of the intervals; cached if these are all."""
@@ -230,8 +230,8 @@ def prove(scene: Scene, solved: Sequence[SolvedChain], verified: Verified) -> St
             measure(chain, samples, reported, inside)
             for chain, reported, inside in zip(checked, tracks, tracks_between, strict=True)
         ]
-        visibilities = yield from _measure_visibility(scene, checked, [each.limb_length for each in measured], look)
-    complete = iter([replace(each, visibility=visible) for each, visible in zip(measured, visibilities, strict=True)])
+        visibilities = yield from _measure_visibility(scene, checked, [chain.limb_length for chain in measured], look)
+    complete = iter([replace(chain, visibility=visible) for chain, visible in zip(measured, visibilities, strict=True)])
     return [next(complete) if chain.plan.settings.verify else None for chain in solved]
 
 
@@ -252,26 +252,26 @@ def _sample_between(scene: Scene, chains: list[SolvedChain], tracks: list[Track]
             name: all_frames([_moments(scene, chains[number], tracks[number], motions, affordable) for number in numbers])
             for name, numbers in by_armature.items()
         }
-    found: list[Track | None] = [None] * len(chains)
+    measured: list[Track | None] = [None] * len(chains)
     for names in _in_batches(chains, by_armature):
         frames = all_frames(moments[name] for name in names)
         if not len(frames):
             continue
-        quantities = [each for name in names for number in by_armature[name] for each in proof_quantities(chains[number])]
+        quantities = [quantity for name in names for number in by_armature[name] for quantity in proof_quantities(chains[number])]
         samples = yield replace(look, quantities=quantities, frames=frames)
         for name in names:
             for number in by_armature[name]:
                 reported = chains[number].plan.report_frames
                 inside = moments[name][(moments[name] > reported[0]) & (moments[name] < reported[-1])]
                 between = track(chains[number], samples.on(inside))
-                found[number] = joined_tracks(tracks[number], between, without=reported)
-    return found
+                measured[number] = joined_tracks(tracks[number], between, without=reported)
+    return measured
 
 
 def _in_batches(chains: list[SolvedChain], by_armature: dict[str, list[int]]) -> list[list[str]]:
     """The keys of `by_armature`, grouped into the batches that Blender evaluates fastest."""
-    wanted = [quantity for chain in chains for quantity in proof_quantities(chain)]
-    apart = batches(wanted, objects_by_name()) if len(by_armature) > 1 else []
+    quantities = [quantity for chain in chains for quantity in proof_quantities(chain)]
+    apart = batches(quantities, objects_by_name()) if len(by_armature) > 1 else []
     found = [[name for name in dict.fromkeys(quantity.object for quantity in each) if name in by_armature] for each in apart]
     return found or [list(by_armature)]
 
@@ -304,8 +304,8 @@ class VisibleEnd:
     def poses(self) -> list[Quantity]:
         """World matrix of the limb's armature and pose of its last bone, then those of the visible bone."""
         name, shown = self.armature.name, self.shown
-        own = [Quantity("WORLD", name), Quantity("POSE", name, self.rest.bones[-1].name)]
-        return [*own, Quantity("WORLD", shown.armature), Quantity("POSE", shown.armature, shown.bone)]
+        quantities = [Quantity("WORLD", name), Quantity("POSE", name, self.rest.bones[-1].name)]
+        return [*quantities, Quantity("WORLD", shown.armature), Quantity("POSE", shown.armature, shown.bone)]
 
     def places(self, samples: Samples) -> tuple[Array, Array]:
         """World places `(F, 3)` of the limb's tip and of its visible end, which are one where the visible bone follows."""
@@ -342,25 +342,25 @@ def _measure_visibility(
     scene: Scene, chains: list[SolvedChain], lengths: list[float], look: Sample
 ) -> Story[list[Visibility | None]]:
     """Whether the visible bone of each chain follows; `None` where no bone deforms. Evaluates only the doubtful chains."""
-    skins, found, doubtful = Skins(), [], {}
+    skins, visibilities, doubtful = Skins(), [], {}
     with only_reading():
         for number, chain in enumerate(chains):
             names = chain.plan.names
             end = visible_end(object_named(names.armature), names, chain.plan.rest, skins)
             reasons = _reasons(chain, end, skins) if end else ()
-            found.append(Visibility(end.shown.bone, end.is_own, end.shown.follows, reasons, None, 0.0) if end else None)
+            visibilities.append(Visibility(end.shown.bone, end.is_own, end.shown.follows, reasons, None, 0.0) if end else None)
             if end is not None and end.is_doubtful:
                 doubtful[number] = end
     if not doubtful:
-        return found
+        return visibilities
     frames = np.unique(np.concatenate([few_of(chains[number].plan.report_frames) for number in doubtful]))
     quantities = [quantity for number, end in doubtful.items() for quantity in (*chains[number].plan.aims, *end.poses)]
     samples = yield replace(look, quantities=quantities, frames=frames)
     for number, end in doubtful.items():
         plan = chains[number].plan
         unseen = is_unseen(scene, end.armature, plan.names, end.shown, plan.within)
-        found[number] = _visibility(chains[number], end, skins, samples, lengths[number], unseen=unseen)
-    return found
+        visibilities[number] = _visibility(chains[number], end, skins, samples, lengths[number], unseen=unseen)
+    return visibilities
 
 
 def _visibility(
@@ -379,8 +379,8 @@ def _visibility(
     if not np.isfinite(away).any() or not (unseen or apart.max() > APART * limb_length):
         return Visibility(bone, is_own=False, follows=True, hindrances=_unseen(solved, skins), max_distance=None, frame=0.0)
     worst = int(np.nanargmax(np.where(unseen | (apart > APART * limb_length), away, -1.0)))
-    found, when = _reasons(solved, end, skins), float(samples.frames[worst])
-    return Visibility(bone, is_own=False, follows=False, hindrances=found, max_distance=float(away[worst]), frame=when)
+    reasons, when = _reasons(solved, end, skins), float(samples.frames[worst])
+    return Visibility(bone, is_own=False, follows=False, hindrances=reasons, max_distance=float(away[worst]), frame=when)
 
 
 def _reasons(solved: SolvedChain, end: VisibleEnd, skins: Skins) -> tuple[Sentence, ...]:
@@ -400,14 +400,14 @@ def _reasons(solved: SolvedChain, end: VisibleEnd, skins: Skins) -> tuple[Senten
 
 def _unseen(solved: SolvedChain, skins: Skins) -> tuple[Sentence, ...]:
     """Notes on meshes whose modifier is hidden, so that they do not show the motion of the armature or of one that follows it."""
-    found = skins.hidden(object_named(solved.plan.names.armature))
+    hidden = skins.hidden(object_named(solved.plan.names.armature))
     return tuple(
         note(
             'Modifier "{modifier}" of "{mesh}" is hidden in the viewport, so that mesh does not follow.',
             modifier=modifier,
             mesh=mesh,
         )
-        for modifier, mesh in found
+        for modifier, mesh in hidden
     )
 
 
@@ -469,7 +469,7 @@ def moved_bones(limb: SeenLimb, before: Samples, after: Samples, *, slack: float
 
     slack : world units that keys were allowed to drift
     """
-    armature, frames, found = object_named(limb.armature), before.frames, []
+    armature, frames, moves = object_named(limb.armature), before.frames, []
     for node in limb.bones:
         pose = Quantity("WORLD", *node)
         earlier, now = before.every(pose), after.every(pose)
@@ -486,7 +486,7 @@ def moved_bones(limb: SeenLimb, before: Samples, after: Samples, *, slack: float
         if link is not None:
             angles = _swings(change, _axes(limb.armature, link, before))
         farthest, widest = int(np.argmax(distances)), int(np.argmax(angles))
-        found.append(
+        moves.append(
             Moved(
                 node,
                 distance=float(distances[farthest]),
@@ -496,7 +496,7 @@ def moved_bones(limb: SeenLimb, before: Samples, after: Samples, *, slack: float
                 limit=PLACED * limb.length + slack,
             )
         )
-    return sorted(found, key=lambda moved: -moved.excess)
+    return sorted(moves, key=lambda moved: -moved.excess)
 
 
 def refuse_movement(moved: Sequence[Moved], units: Units, remedy: Sentence) -> None:
@@ -520,7 +520,7 @@ def refuse_movement(moved: Sequence[Moved], units: Units, remedy: Sentence) -> N
 
 def _cause(node: Node) -> Sentence | str:
     bone = object_named(node[0]).pose.bones[node[1]]
-    names = [f'"{each.name}"' for each in bone.constraints if is_acting(each)]
+    names = [f'"{constraint.name}"' for constraint in bone.constraints if is_acting(constraint)]
     return Sentence(", on which {constraints} acts", {"constraints": ", ".join(names)}) if names else ""
 
 
@@ -531,10 +531,10 @@ def seen_below(armature: Object, moved: Iterable[str], keyed: Collection[str] = 
 
     Bones that hang on another one without anything of their own are left out: they move as that one does.
     """
-    skins, wanted = Skins(), set(moved)
+    skins, bones = Skins(), set(moved)
     rigs = [armature, *skins.followers(armature)]
     told = {rig: skins.deforms_a_mesh(rig) or not all(bone.use_deform for bone in rig.data.bones) for rig in rigs}
-    nodes, shows = {(armature.name, name) for name in wanted}, set()
+    nodes, shows = {(armature.name, name) for name in bones}, set()
     others = [(rig, bone) for rig in rigs for bone in rig.pose.bones if rig != armature or bone.name not in keyed]
     count = -1
     while count != len(nodes):
@@ -551,11 +551,11 @@ def seen_below(armature: Object, moved: Iterable[str], keyed: Collection[str] = 
         ]
         shows |= {(rig.name, name) for name in seen}
     kept = []
-    for node in sorted(nodes & shows or {(armature.name, name) for name in wanted}):
+    for node in sorted(nodes & shows or {(armature.name, name) for name in bones}):
         bone = object_named(node[0]).pose.bones[node[1]]
         above = bone.parent is not None and (node[0], bone.parent.name)
-        is_carried = above in nodes and (above in shows or above[1] in wanted) and not bone.constraints
-        if not is_carried or (node[0] == armature.name and node[1] in wanted):
+        is_carried = above in nodes and (above in shows or above[1] in bones) and not bone.constraints
+        if not is_carried or (node[0] == armature.name and node[1] in bones):
             kept.append(node)
     return tuple(kept)
 

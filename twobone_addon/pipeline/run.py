@@ -110,8 +110,8 @@ def run_steps(
                 unfinished.callback(telling.close)
                 told = yield from telling.solve(passes, made)
                 unfinished.pop_all()
-            if dry_run or not any(each.write for each in told):
-                report = telling.report(told, [telling.unproved(each) for each in told], unused, is_dry=dry_run)
+            if dry_run or not any(story.write for story in told):
+                report = telling.report(told, [telling.unproved(story) for story in told], unused, is_dry=dry_run)
                 raise _DryRunEnd
             with telling.changes.noting():
                 telling.write(told)
@@ -126,12 +126,12 @@ def _passes(task: Task[Asked], settings: Asked, active: Object | None, actions: 
     if actions == ACTIVE:
         return [_Pass(settings)]
     by_armature = task.by_armature(settings, active)
-    return [_Pass(by_armature[armature], armature, own) for armature, own in chosen_of_all(list(by_armature), actions)]
+    return [_Pass(by_armature[armature], armature, action) for armature, action in chosen_of_all(list(by_armature), actions)]
 
 
 def _followed(armature: Object, passes: Sequence[_Pass]) -> set[Object]:
     """Other objects that an armature or its chains depend on, such as targets, poles and parents."""
-    settings = next(each.settings for each in passes if each.armature == armature)
+    settings = next(run_pass.settings for run_pass in passes if run_pass.armature == armature)
     named: set[str] = set()
     for chain in getattr(settings, "chains", ()):
         named |= {chain.target, chain.pole, chain.plane_object}
@@ -158,13 +158,13 @@ class _Playback:
     def __init__(self, scene: Scene, passes: Sequence[_Pass], stack: ExitStack) -> None:
         self.refused: list[Refused] = []
         """Actions that failed."""
-        own: dict[Object, list[OwnAction]] = {}
+        by_armature: dict[Object, list[OwnAction]] = {}
         for run_pass in passes:
             if run_pass.armature is not None and run_pass.own is not None:
-                own.setdefault(run_pass.armature, []).append(run_pass.own)
+                by_armature.setdefault(run_pass.armature, []).append(run_pass.own)
         self._stages: dict[Object, Stage] = {
             armature: stack.enter_context(staged(scene, armature, actions, _followed(armature, passes)))
-            for armature, actions in own.items()
+            for armature, actions in by_armature.items()
         }
 
     def play(self, run_pass: _Pass) -> None:
@@ -182,7 +182,7 @@ class _Playback:
     @property
     def notes(self) -> list[Sentence]:
         """Notes on what played actions of its own along with several of the armatures."""
-        found = []
+        sentences = []
         for companion in (companion for stage in self._stages.values() for companion in stage.companions):
             names = sorted({f'"{action.name}"' for action in companion.actions.values() if action is not None})
             text = '"{object}" played {actions} along with all actions.'
@@ -190,8 +190,8 @@ class _Playback:
                 text = '"{object}" played its own actions along with those of the same names: {actions}.'
             if len(companion.actions) > 1:
                 values = {"object": companion.player.thing.name, "actions": ", ".join(names)}
-                found.append(Sentence(text, values, level=INFO))
-        return list(dict.fromkeys(found))
+                sentences.append(Sentence(text, values, level=INFO))
+        return list(dict.fromkeys(sentences))
 
     def hold(self, run_pass: _Pass, paths: set[Property]) -> None:
         """Record the present values of paths that will get keys, to be restored for the actions that come after."""
@@ -264,7 +264,7 @@ class _Telling:
 
     def solve(self, passes: Sequence[_Pass], made: ExitStack) -> Steps[list[_Told]]:
         """Tell each pass up to its write, skipping those that fail; raises the first `TwoBoneError` if all fail."""
-        found, errors, count = [], [], len(passes)
+        solved, errors, count = [], [], len(passes)
         whole = 0.5 if count > 1 else 1.0
         for number, run_pass in enumerate(passes):
             self.playback.play(run_pass)
@@ -273,29 +273,29 @@ class _Telling:
                 progress = _Progress(number, count, of=whole)
                 if count > 1:  # Yield between two passes, however short they are.
                     yield progress.at(0.0)
-                found.append((yield from self._solved(run_pass, progress, made)))
+                solved.append((yield from self._solved(run_pass, progress, made)))
             except TwoBoneError as error:
                 if run_pass.armature is None:
                     raise
                 errors.append(error)
                 self.playback.refused.append(Refused(run_pass.armature.name, run_pass.name, error.sentence))
-        if not found:
+        if not solved:
             raise errors[0]
-        asking = [told for told in found if told.agree is not None]
+        asking = [told for told in solved if told.agree is not None]
         decided = asking[0].agree.decide([told.agree.value for told in asking]) if asking else []
         for told, answer in zip(asking, decided, strict=True):
             self.playback.play(told.run_pass)
             yield from self._tell(told, answer, _Progress(0, 1, after=whole, of=0.0), made)
         if count > 1:
-            self._refuse_overwriting(found)
-        return found
+            self._refuse_overwriting(solved)
+        return solved
 
-    def _refuse_overwriting(self, found: Sequence[_Told]) -> None:
+    def _refuse_overwriting(self, stories: Sequence[_Told]) -> None:
         """Raise `ObjectError` where two actions would key something else that plays one action along with both of them."""
         keyed: dict[tuple[Object, Any, str], str] = {}
-        for told, write in [(told, told.write) for told in found if told.write is not None]:
+        for told, write in [(told, told.write) for told in stories if told.write is not None]:
             self.playback.play(told.run_pass)
-            for owner, path in sorted(_paths_of(write), key=lambda each: (each[0].name, each[1])):
+            for owner, path in sorted(_paths_of(write), key=lambda pair: (pair[0].name, pair[1])):
                 data = owner.animation_data
                 first = keyed.setdefault((owner, data.action if data is not None else None, path), told.run_pass.name)
                 if owner != told.run_pass.armature and first != told.run_pass.name:
@@ -311,8 +311,8 @@ class _Telling:
         """Tell a pass up to where others have a say, from the motion that it starts from."""
         told = _Told(run_pass, self._story(run_pass), run_pass.name)
         # What a story that fails has made is put back, whatever becomes of the others.
-        with ExitStack() as own, Transaction(self.changes):
-            start = yield from self._tell(told, None, progress, own, stage="read")
+        with ExitStack() as stack, Transaction(self.changes):
+            start = yield from self._tell(told, None, progress, stack, stage="read")
             for chain in getattr(run_pass.settings, "chains", ()):
                 refuse_unknown(self.scene, chain)
             if isinstance(start, StartOver):
@@ -321,11 +321,11 @@ class _Telling:
                     if told.beginning.earlier:
                         told.story.close()
                         told.story = self._story(run_pass)
-                        yield from self._tell(told, None, progress, own, stage="read")
-                    yield from self._tell(told, told.beginning, progress, own)
+                        yield from self._tell(told, None, progress, stack, stage="read")
+                    yield from self._tell(told, told.beginning, progress, stack)
             if progress.is_unseen:  # Every run can be stopped.
                 yield progress.at(1.0)
-            made.push(own.pop_all())
+            made.push(stack.pop_all())
         return told
 
     def _story(self, run_pass: _Pass) -> Story:
@@ -389,9 +389,9 @@ class _Telling:
         with self.watch.stage("report"), only_reading():
             return told.write.report()
 
-    def write(self, found: Sequence[_Told]) -> None:
+    def write(self, stories: Sequence[_Told]) -> None:
         """Write what the stories want to write."""
-        writes = [(told, told.write) for told in found if told.write is not None]
+        writes = [(told, told.write) for told in stories if told.write is not None]
         with self.watch.stage("write"), objects_known():
             for told, write in writes:
                 self.playback.play(told.run_pass)
@@ -409,10 +409,10 @@ class _Telling:
                 if write.then is not None:
                     write.then()
 
-    def prove(self, found: Sequence[_Told]) -> Steps[list[Any]]:
+    def prove(self, stories: Sequence[_Told]) -> Steps[list[Any]]:
         """Tell the stories to their ends, until the user skips the check; return what they report."""
-        count = len(found)
-        for number, told in enumerate(found):
+        count = len(stories)
+        for number, told in enumerate(stories):
             write, after = told.write, 0.5 if count > 1 else 0.0
             if write is None:
                 continue
@@ -426,11 +426,13 @@ class _Telling:
             except SkipCheckError:
                 self._is_skipped = True
                 told.report = told.report if told.report is not None else write.report()
-        return [told.report for told in found]
+        return [told.report for told in stories]
 
-    def report(self, found: Sequence[_Told], reports: Sequence[Any], unused: Sequence[Sentence], *, is_dry: bool = False) -> Any:
+    def report(
+        self, stories: Sequence[_Told], reports: Sequence[Any], unused: Sequence[Sentence], *, is_dry: bool = False
+    ) -> Any:
         """The report of the whole run."""
-        armature, actions = found[0].run_pass.armature, [told.action for told in found]
+        armature, actions = stories[0].run_pass.armature, [told.action for told in stories]
         name = armature.name if armature is not None else ""
         with self.watch.stage("report"):
             kind, seconds, refused = self.task.table.task, self.watch.seconds, self.playback.refused

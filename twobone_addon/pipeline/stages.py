@@ -58,23 +58,23 @@ STILL = 1e-6
 """Difference of a pose, relative to its size, below which it is the same: single precision."""
 
 
-def with_steps(plans: Sequence[ChainPlan], wanted: Sequence[Sequence[Quantity]]) -> Story[list[ChainPlan]]:
+def with_steps(plans: Sequence[ChainPlan], of_plans: Sequence[Sequence[Quantity]]) -> Story[list[ChainPlan]]:
     """The plans with the keys marked that hold, where their interpolation is linear: reduced keys step by themselves.
 
-    wanted : for each plan the quantities that decide its keys
+    of_plans : for each plan the quantities that decide its keys
     """
     graph = RigGraph()  # reads each rig once for all plans
-    possible = [_may_step(plan, quantities, graph) for plan, quantities in zip(plans, wanted, strict=True)]
+    possible = [_may_step(plan, quantities, graph) for plan, quantities in zip(plans, of_plans, strict=True)]
     if not any(possible):
         return list(plans)
-    looked = [quantity for quantities, may in zip(wanted, possible, strict=True) if may for quantity in quantities]
+    looked = [quantity for quantities, may in zip(of_plans, possible, strict=True) if may for quantity in quantities]
     frames = np.unique(
         np.concatenate([_frames_to_look_at(plan).ravel() for plan, may in zip(plans, possible, strict=True) if may])
     )
     samples = yield Sample(looked, frames, evaluation_of(plans))
     return [
         replace(plan, held=_held(plan, quantities, samples)) if may else plan
-        for plan, quantities, may in zip(plans, wanted, possible, strict=True)
+        for plan, quantities, may in zip(plans, of_plans, possible, strict=True)
     ]
 
 
@@ -85,7 +85,7 @@ def _may_step(plan: ChainPlan, quantities: Sequence[Quantity], graph: RigGraph) 
         return False
     if len(plan.report_frames) < 2:  # noqa: PLR2004  # nothing is between keys
         return False
-    nodes: list[Node] = list(dict.fromkeys((each.object, each.bone) for each in quantities))
+    nodes: list[Node] = list(dict.fromkeys((quantity.object, quantity.bone) for quantity in quantities))
     return any(
         bool(np.any(key_numbers(fcurve, "interpolation") == INTERPOLATION["CONSTANT"]))
         for name, bone in sorted(graph.above(nodes).nodes)

@@ -161,13 +161,13 @@ def by_armature(asked: Asked, active: Object | None) -> dict[Object, Asked]:
     settings: Any = asked  # Whatever the task, either chains or an armature are among them.
     if not hasattr(settings, "chains"):
         return {find_armature(settings.armature, active): settings}
-    found: dict[Object, Any] = {}
+    chains_of: dict[Object, Any] = {}
     for chain in settings.chains:
         refuse_strips(ALL, chain.destination)
         armature = find_armature(chain.armature, active)
-        own = found[armature] if armature in found else replace(settings, chains=())
-        found[armature] = replace(own, chains=(*own.chains, chain))
-    return found
+        own = chains_of[armature] if armature in chains_of else replace(settings, chains=())
+        chains_of[armature] = replace(own, chains=(*own.chains, chain))
+    return chains_of
 
 
 @dataclass(frozen=True, slots=True)

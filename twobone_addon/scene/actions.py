@@ -59,15 +59,15 @@ def actions_of(armature: Object) -> list[OwnAction]:
     constraints, and not single poses of an asset library.
     """
     players, of_constraints = _players(), _constraint_actions()
-    found = []
+    actions = []
     for action in sorted(bpy.data.actions, key=lambda each: each.name):
         playing = players.get(action, set())
         if armature not in playing and (playing or action in of_constraints or _is_single_pose(action)):
             continue
         own = own_action(armature, action, sure=armature in playing)
         if own is not None:
-            found.append(own)
-    return found
+            actions.append(own)
+    return actions
 
 
 def action_named(name: str) -> Action | None:
@@ -151,7 +151,7 @@ def _is_single_pose(action: Action) -> bool:
 def key_span(action: Action) -> tuple[float, float] | None:
     """Frames of the first and the last key of an action, of all its slots; `None` without keys."""
     frames = [read_frames(fcurve) for bag in all_bags(action) for fcurve in bag.fcurves if fcurve.keyframe_points]
-    return (float(min(each[0] for each in frames)), float(max(each[-1] for each in frames))) if frames else None
+    return (float(min(frame[0] for frame in frames)), float(max(frame[-1] for frame in frames))) if frames else None
 
 
 def strip_frames(armature: Object, first: float, last: float) -> Array:
@@ -257,11 +257,11 @@ class Stage:
         self.pose = _pose(armature)
         self._ledger = Ledger.present(armature)
         self.values = [
-            *_values(armature, [_Play(own.action, own.slot) for own in actions]),
+            *_values(armature, [_Play(chosen.action, chosen.slot) for chosen in actions]),
             *(
                 value
                 for other in self.others
-                for value in _values(other.thing, [_Play(own.action, other.slot) for own in actions])
+                for value in _values(other.thing, [_Play(chosen.action, other.slot) for chosen in actions])
             ),
             *(value for companion in self.companions if companion.changes for value in _values_of_companion(companion)),
         ]
@@ -273,8 +273,8 @@ class Stage:
             if (owner, path) not in known and not _is_bones_own(path):
                 self.values += present_values(owner, [Channel(path)])
         # What is not animated yet is noted, for clearing, as it was before any action was played.
-        own = [path for owner, path in paths if owner == self.armature and _is_bones_own(path)]
-        apply_edits([edit for path in own for edit in self._posed(path)])
+        own_paths = [path for owner, path in paths if owner == self.armature and _is_bones_own(path)]
+        apply_edits([edit for path in own_paths for edit in self._posed(path)])
 
     def _posed(self, path: str) -> list[Edit]:
         """The values that a bone's own channel had before any action was played."""
@@ -288,8 +288,8 @@ class Stage:
         before, now = self._ledger, Ledger.present(self.armature)
         if before is None:
             return []
-        left, animated = now.channels.keys() if now else set(), animated_channels(self.armature)
-        gone = [(channel, kept.value) for channel, kept in before.channels.items() if channel not in left]
+        still_keyed, animated = now.channels.keys() if now else set(), animated_channels(self.armature)
+        gone = [(channel, kept.value) for channel, kept in before.channels.items() if channel not in still_keyed]
         gone = [(channel, value) for channel, value in gone if value is not None and channel not in animated]
         sets = before.sets if now is None else {path: each for path, each in before.sets.items() if path not in now.sets}
         gone += [(Channel(path), value) for path, (_, value) in sets.items() if not is_set(path)]
@@ -359,8 +359,8 @@ def _others(armature: Object) -> list[_Player]:
     others = (thing for thing in bpy.data.objects if thing != armature and thing.animation_data)
     players = [_player(thing) for thing in others if thing.animation_data.action == action]
     # Who plays the armature's own slot shares that action, and must not be made to share the others as well.
-    own = own_slot(armature.animation_data)
-    return [player for player in players if player.slot != own]
+    present_slot = own_slot(armature.animation_data)
+    return [player for player in players if player.slot != present_slot]
 
 
 def _companions(armature: Object, actions: Sequence[OwnAction], followed: Collection[Object]) -> list[Companion]:
@@ -368,16 +368,16 @@ def _companions(armature: Object, actions: Sequence[OwnAction], followed: Collec
     present = armature.animation_data.action if armature.animation_data else None
     known = {own.name for own in (*actions, *actions_of(armature))} | ({present.name} if present is not None else set())
     names = sorted(known, key=lambda name: (present is None or name != present.name, -len(name), name))
-    found = []
+    companions = []
     for thing in sorted(followed, key=lambda thing: thing.name):
         action = thing.animation_data.action if thing.animation_data else None
-        if action is None or any(action == own.action for own in actions):
+        if action is None or any(action == chosen.action for chosen in actions):
             continue
         base = next((name for name in names if _named_after(name).search(action.name)), None)
-        found.append(
+        companions.append(
             Companion(_player(thing), {name: action if base is None else _partner(action, base, name) for name in names})
         )
-    return found
+    return companions
 
 
 def _partner(action: Action, base: str, name: str) -> Action | None:

@@ -54,7 +54,7 @@ class Channel(NamedTuple):
 
     path: str
     """Data path of the property."""
-    index: int = 0
+    array_index: int = 0
     """Index in the property; 0 for a single number."""
 
     @classmethod

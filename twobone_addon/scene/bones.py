@@ -57,8 +57,8 @@ def constraint_path(bone: str, constraint: str) -> str:
 def bones_below(bone: Bone) -> list[Bone]:
     """All bones below one, parents first; `children_recursive` looks through all bones of the armature for that."""
     below = [bone]
-    for each in below:
-        below.extend(each.children)
+    for child in below:
+        below.extend(child.children)
     return below[1:]
 
 
@@ -84,7 +84,7 @@ def rest_numbers(pose_bone: PoseBone) -> tuple[Any, ...]:
     return (
         *(bone.name, bone.length, pose_bone.rotation_mode, bone.inherit_scale),
         *(bone.use_inherit_rotation, bone.use_local_location, bone.use_connect),
-        *(matrix_numbers(each.matrix_local) for each in (bone, bone.parent) if each),
+        *(matrix_numbers(either.matrix_local) for either in (bone, bone.parent) if either),
     )
 
 

@@ -33,8 +33,8 @@ def changes_shape(thing: Object) -> bool:
 
     Strips of the object itself, which usually move it, are ignored.
     """
-    own = read_animation(thing)
-    if not own.mixed and own.touches("modifiers"):
+    animation = read_animation(thing)
+    if not animation.mixed and animation.touches("modifiers"):
         return True
     if any(modifier.show_viewport and modifier.type in TIMED for modifier in thing.modifiers):
         return True
@@ -50,7 +50,7 @@ def _shaping(thing: Object) -> Iterator[Object]:
     for modifier in thing.modifiers:
         pointers = [entry.identifier for entry in modifier.bl_rna.properties if entry.type == "POINTER"]
         read = (getattr(modifier, name) for name in pointers if modifier.show_viewport)
-        yield from (each for each in read if each is not None and hasattr(each, "animation_data"))
+        yield from (value for value in read if value is not None and hasattr(value, "animation_data"))
         yield from _objects_in(node_inputs(modifier) if modifier.type == "NODES" and modifier.show_viewport else ())
     for tree in _trees(thing):
         yield tree
@@ -73,7 +73,7 @@ def _trees(thing: Object) -> list[NodeTree]:
     trees = list(dict.fromkeys(tree for tree in shown if tree is not None))
     for tree in trees:
         inner = (node.node_tree for node in tree.nodes if node.type == "GROUP" and node.node_tree is not None)
-        trees += [each for each in dict.fromkeys(inner) if each not in trees]
+        trees += [other for other in dict.fromkeys(inner) if other not in trees]
     return trees
 
 

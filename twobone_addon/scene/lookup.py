@@ -117,7 +117,11 @@ def datablock_named(key: str) -> Any:
     kind, _, name = key.rpartition(OF_DATA)
     if not kind:
         return object_named(key)
-    kinds = (getattr(bpy.data, each.identifier) for each in bpy.data.bl_rna.properties if each.type == "COLLECTION")
+    kinds = (
+        getattr(bpy.data, kind_property.identifier)
+        for kind_property in bpy.data.bl_rna.properties
+        if kind_property.type == "COLLECTION"
+    )
     return next(found for things in kinds if (found := things.get(name)) is not None and found.id_type == kind)
 
 
@@ -174,32 +178,32 @@ def find_object(role: str, name: str, bone: str = "") -> Object:
     """The object that a setting names; raises `ObjectError` where it or its bone does not exist."""
     if not name:
         raise ObjectError(NOTHING_CHOSEN, role=Sentence(role.lower()))
-    found = object_or_none(name)
-    if found is None:
+    thing = object_or_none(name)
+    if thing is None:
         raise ObjectError(
             '{role} "{object}" is not in this file. Choose an object of this file.', role=Sentence(role), object=name
         )
-    if bone and found.type != "ARMATURE":
+    if bone and thing.type != "ARMATURE":
         raise ObjectError(
             '{role} "{object}" is not an armature, so it has no bone "{bone}". Clear the bone.',
             role=Sentence(role),
-            object=found.name,
+            object=thing.name,
             bone=bone,
         )
-    if bone and bone not in found.data.bones:  # a pose comes with the first evaluation
+    if bone and bone not in thing.data.bones:  # a pose comes with the first evaluation
         raise ObjectError(
             '{role} bone "{bone}" is not in armature "{armature}". Choose one of its bones.',
             role=Sentence(role),
             bone=bone,
-            armature=found.name,
+            armature=thing.name,
         )
-    return found
+    return thing
 
 
 def find_armature(name: str, active: Object | None) -> Object:
     """The armature of that name, or the active one where none is named; raises `ObjectError`."""
-    found = object_or_none(name) if name else active
-    if found is None:
+    armature = object_or_none(name) if name else active
+    if armature is None:
         if not name:
             raise ObjectError("No armature is active. Choose the armature that holds the chain.")
         if lost := missing_libraries():
@@ -210,26 +214,26 @@ def find_armature(name: str, active: Object | None) -> Object:
                 libraries=", ".join(lost),
             )
         raise ObjectError('Armature "{armature}" is not in this file. Choose the armature that holds the chain.', armature=name)
-    if found.is_missing:
+    if armature.is_missing:
         raise ObjectError(
             'Armature "{armature}" is missing because {library} is missing. Restore it, or choose another armature.',
-            armature=found.name,
-            library=library_of(found),
+            armature=armature.name,
+            library=library_of(armature),
         )
-    if found.type != "ARMATURE":
-        raise ObjectError('Object "{object}" is not an armature. Choose the armature that holds the chain.', object=found.name)
-    if found.pose is None:
+    if armature.type != "ARMATURE":
+        raise ObjectError('Object "{object}" is not an armature. Choose the armature that holds the chain.', object=armature.name)
+    if armature.pose is None:
         raise ObjectError(
             'Armature "{armature}" has no pose until Blender evaluates it. Add it to the scene and update that.',
-            armature=found.name,
+            armature=armature.name,
         )
-    if found.data.pose_position == "REST":
+    if armature.data.pose_position == "REST":
         raise ObjectError(
             'Armature "{armature}" shows its rest position. Switch it to Pose Position in its data properties.',
-            armature=found.name,
+            armature=armature.name,
         )
-    refuse_namesake(found)
-    return found
+    refuse_namesake(armature)
+    return armature
 
 
 def rotation_values(bone: PoseBone) -> tuple[float, ...]:

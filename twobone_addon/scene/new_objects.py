@@ -37,8 +37,10 @@ def add_empty(
     empty.empty_display_size = size
     empty.show_in_front = True
     in_scene = {collection.name for collection in scene.collection.children_recursive}
-    own = [collection for collection in beside.users_collection if not (collection.library or collection.override_library)]
-    homes = [collection for collection in own if collection.name in in_scene]
+    collections = [
+        collection for collection in beside.users_collection if not (collection.library or collection.override_library)
+    ]
+    homes = [collection for collection in collections if collection.name in in_scene]
     (homes[0] if homes else scene.collection).objects.link(empty)
     return empty
 

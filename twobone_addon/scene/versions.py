@@ -154,11 +154,11 @@ def assign_slot(user: Any, identifier: str) -> None:
 
 def new_fcurve(bag: CurveBag, path: str, index: int, group: str) -> FCurve:
     """A new F-curve in the bag, in the group of that name."""
-    own = _group(bag, group)
+    group_of_curve = _group(bag, group)
     if isinstance(bag, bpy.types.Action):
         return make(partial(bag.fcurves.new, path, index=index, action_group=group), partial(_remove_made, bag))
     fcurve = make(partial(bag.fcurves.new, path, index=index), partial(_remove_made, bag))
-    fcurve.group = own
+    fcurve.group = group_of_curve
     return fcurve
 
 
@@ -176,9 +176,9 @@ def copied_fcurve(source: FCurve, bag: CurveBag, path: str, index: int, group: s
     if isinstance(bag, bpy.types.Action) or not hasattr(bag.fcurves, "new_from_fcurve"):
         return None
     # No channel has this path: there may be no second curve at the source's own one, not even for a moment.
-    own = _group(bag, group)
+    group_of_curve = _group(bag, group)
     fcurve = make(partial(bag.fcurves.new_from_fcurve, source, data_path="~"), partial(_remove_made, bag))
-    fcurve.data_path, fcurve.array_index, fcurve.group = path, index, own
+    fcurve.data_path, fcurve.array_index, fcurve.group = path, index, group_of_curve
     return fcurve
 
 
@@ -238,5 +238,5 @@ def node_inputs(modifier: Any) -> list[Any]:
     inputs = getattr(getattr(modifier, "properties", None), "inputs", None)
     if inputs is None:
         return list(modifier.values())
-    found = (getattr(inputs, entry.identifier) for entry in inputs.bl_rna.properties if entry.type == "POINTER")
-    return [each.value for each in found if hasattr(each, "value")]
+    sockets = (getattr(inputs, entry.identifier) for entry in inputs.bl_rna.properties if entry.type == "POINTER")
+    return [socket.value for socket in sockets if hasattr(socket, "value")]

@@ -222,8 +222,8 @@ class PlantSettings(RootSettings, ContactSettings):
 
     def contacts(self) -> ContactSettings:
         """The settings for finding contacts."""
-        own = {entry.name: getattr(self, entry.name) for entry in fields(ContactSettings)}
-        return ContactSettings(**own)
+        values = {entry.name: getattr(self, entry.name) for entry in fields(ContactSettings)}
+        return ContactSettings(**values)
 
 
 @dataclass(frozen=True)

@@ -335,12 +335,12 @@ def without_effect(settings: Settings, given: Iterable[str] | None = None) -> di
     """
     options = {option.name: option for option in options_of(type(settings))}
     empty = dict(settings.empty_choices())
-    found = {}
+    sentences = {}
     for name in options if given is None else [name for name in options if name in set(given)]:
         why = empty.get(name) or _unmet(settings, options[name], options)
         if why and getattr(settings, name) != options[name].default:
-            found[name] = why
-    return found
+            sentences[name] = why
+    return sentences
 
 
 def _unmet(settings: Settings, option: Option, options: dict[str, Option]) -> Sentence | None:

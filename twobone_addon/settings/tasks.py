@@ -325,16 +325,16 @@ class Table:
 
     def unused(self, settings: Settings) -> list[Sentence]:
         """Notes on settings that were given and have no effect: of the run as a whole, then of each chain."""
-        found = list(without_effect(settings).values())
+        sentences = list(without_effect(settings).values())
         for chain in getattr(settings, "chains", ()):
             why = without_effect(chain, chain.asked)
             for name in [name for name in OPTION if name in chain.asked]:
                 if name not in self.heeded and getattr(chain, name) != OPTION[name].default:
                     values = {"option": Sentence(OPTION[name].label), "task": Sentence(self.label)}
-                    found.append(note("{option} has no effect: {task} does not use it.", **values))
+                    sentences.append(note("{option} has no effect: {task} does not use it.", **values))
                 elif name in why:
-                    found.append(why[name])
-        return list(dict.fromkeys(found))
+                    sentences.append(why[name])
+        return list(dict.fromkeys(sentences))
 
 
 BONES = {"armature", "upper", "lower", "tip", "tip_end"}

@@ -37,7 +37,7 @@ from ..pipeline.story import Story, Task, Write
 from ..records import replace
 from ..said import Sentence, joined, note
 from ..scene.actions import OwnAction
-from ..scene.blender_types import Object, Scene
+from ..scene.blender_types import Object, Property, Scene
 from ..scene.bones import ChainNames
 from ..scene.graph.lineage_reading import LineageReader
 from ..scene.graph.rig_graph import Node, Stillness, dependencies
@@ -119,8 +119,8 @@ def why_no_hinges(armature: Object, settings: BakeSettings, names: ChainNames, r
     why = Sentence("the plane may move relative to the parent bones")
     if sampled is not None:
         frames, axes = sampled
-        angles = np.max([_angles(each, each[0]) for each in axes], axis=0)
-        if np.max([_angles(each, unit(each.mean(axis=0))) for each in axes]) <= ON_AXIS:
+        angles = np.max([_angles(axis, axis[0]) for axis in axes], axis=0)
+        if np.max([_angles(axis, unit(axis.mean(axis=0))) for axis in axes]) <= ON_AXIS:
             return None
         worst = int(np.argmax(angles))
         why = Sentence(
@@ -170,8 +170,8 @@ def axes_over_time(
     normals = None if chain is None else _normals(settings, names, chain, motion)
     if chain is None or normals is None:
         return None
-    found = [hinge_axis(inherited, normals) for inherited in rest_reference(rest, chain).inherited]
-    return frames, [np.broadcast_to(axes, (len(frames), 3)) for axes in found]
+    axes = [hinge_axis(inherited, normals) for inherited in rest_reference(rest, chain).inherited]
+    return frames, [np.broadcast_to(axis, (len(frames), 3)) for axis in axes]
 
 
 def _above(settings: BakeSettings, names: ChainNames, rest: RestChain) -> set[Node]:
@@ -330,9 +330,9 @@ def _reduced(source: _Source, frames: Array) -> Sequence[ChannelKeys]:
         difference = _matrices(source.mode, curves, tried) - rotations[indices]
         return np.sqrt(0.5 * np.sum(difference * difference, axis=(-1, -2)))
 
-    found = reduce_keys(times, curves.values, drift, KEPT, key_frames=candidates, required=frames)
+    reduction = reduce_keys(times, curves.values, drift, KEPT, key_frames=candidates, required=frames)
     path = euler_path(source.bone)
-    return [reduced_channel(found, column, path, index, source.group) for column, index in enumerate(curves.indices)]
+    return [reduced_channel(reduction, column, path, index, source.group) for column, index in enumerate(curves.indices)]
 
 
 def _matrices(mode: str, curves: RotationCurves, values: Array) -> Array:
@@ -375,7 +375,7 @@ class Hinge:
 class CurveForecast(NamedTuple):
     """The curves that a bake will write."""
 
-    count: int
+    curves: int
     reasons: tuple[Sentence, ...]
     """A note for each reason why a joint takes more than one."""
 
@@ -548,14 +548,14 @@ class BoneChange:
     rotation: ConvertedRotation
 
 
-def align_hinges(_scene: Scene, settings: AlignSettings, active: Object | None, _own: OwnAction | None) -> Story[AlignReport]:
+def align_hinges(_scene: Scene, settings: AlignSettings, active: Object | None, _chosen: OwnAction | None) -> Story[AlignReport]:
     """Set the rotation mode, and on request the roll, of each hinge bone of chains, so that the hinge is one channel.
 
     The mode is an Euler order that applies the hinge last. Bones that are aligned already are not touched. Refused where no
     bone can be aligned, or where the visible motion could not be preserved.
     """
     changes: dict[str, dict[str, BoneChange]] = {}
-    left: dict[Sentence, None] = {}
+    refused: dict[Sentence, None] = {}
     is_any_hinge = False
     for chain in settings.chains:
         armature, hinges = chain_hinges(chain, active)
@@ -564,7 +564,7 @@ def align_hinges(_scene: Scene, settings: AlignSettings, active: Object | None, 
         for hinge in hinges:
             why = _why_not(hinge, roll=settings.roll)
             if why:
-                left[note('Bone "{bone}" is left unchanged: {reason}.', bone=hinge.bone.name, reason=why)] = None
+                refused[note('Bone "{bone}" is left unchanged: {reason}.', bone=hinge.bone.name, reason=why)] = None
                 continue
             is_any_hinge = True
             if hinge.bone.name not in by_bone:
@@ -572,12 +572,12 @@ def align_hinges(_scene: Scene, settings: AlignSettings, active: Object | None, 
                 if by_bone.get(hinge.bone.name) and by_bone[hinge.bone.name].roll:
                     refuse_unrollable(armature, hinge.bone.name)
     if not is_any_hinge:
-        raise ChainError(joined(left))
+        raise ChainError(joined(refused))
 
     changed = [(object_named(name), change) for name, by_bone in changes.items() for change in by_bone.values()]
-    paths = [(armature, path) for armature, change in changed for path in change.rotation.paths]
+    paths = [Property(armature, path) for armature, change in changed for path in change.rotation.paths]
     bones = [change.bone.name for _, change in changed]
-    report = AlignReport(armatures=list(changes), changed=bones, notes=list(left))
+    report = AlignReport(armatures=list(changes), changed=bones, notes=list(refused))
     yield Write([], lambda: report, lambda: paths, partial(_change_bones, changes))
     return report
 

@@ -261,9 +261,9 @@ class _Check:
     """Reason why the clip is not fine if the ratio is over 1."""
 
 
-def audit_clip(scene: Scene, settings: AuditSettings, active: Object | None, own: OwnAction | None) -> Story[AuditReport]:
+def audit_clip(scene: Scene, settings: AuditSettings, active: Object | None, chosen: OwnAction | None) -> Story[AuditReport]:
     """Measure whether a clip skates, floats, sinks, pops or has a seam; draw it on request."""
-    plan = plan_audit(scene, settings, active, own_span(own))
+    plan = plan_audit(scene, settings, active, own_span(chosen))
     quantities = [quantity for limb in plan.limbs for quantity in limb.bones] + plan.contacts.quantities()
     samples = yield Sample(quantities, plan.contacts.frames, settings.evaluation)
     if not all(np.abs(samples[quantity]).max() < HUGE for quantity in quantities):
@@ -271,10 +271,10 @@ def audit_clip(scene: Scene, settings: AuditSettings, active: Object | None, own
             'Armature "{armature}" has a transform that is not a number. Clear its transform.', armature=plan.armature
         )
     solution = audited(plan, samples)
-    report = audit_report(scene, plan, solution, own.name if own is not None else "")
+    report = audit_report(scene, plan, solution, chosen.name if chosen is not None else "")
     if not settings.picture:
         return report
-    action = own.name if own is not None else playing_action(object_named(plan.armature)) or plan.armature
+    action = chosen.name if chosen is not None else playing_action(object_named(plan.armature)) or plan.armature
     path = picture_path(settings.picture, action, has_several=settings.actions != ACTIVE)
     path = yield Agree(path, _apart)
     report = replace(report, picture=str(path))
@@ -307,8 +307,8 @@ def plan_audit(scene: Scene, settings: AuditSettings, active: Object | None, spa
     }
     if any(chain.limb == "LEG" for chain in enabled):
         limbs = {name: limb for name, limb in limbs.items() if armature.twobone.chains[name].limb != "NONE"}
-    found = () if limbs else tuple(found_limbs(scene, armature))
-    limbs = limbs or {limb.chain: (limb.kind, limb.names, limb.toe, limb.side) for limb in found}
+    limbs_found = () if limbs else tuple(found_limbs(scene, armature))
+    limbs = limbs or {limb.chain: (limb.kind, limb.names, limb.toe, limb.side) for limb in limbs_found}
     if not limbs:
         raise ChainError(
             'Armature "{armature}" has no enabled chain, and no limbs were found. Add its limbs to the list.',
@@ -319,7 +319,7 @@ def plan_audit(scene: Scene, settings: AuditSettings, active: Object | None, spa
     surface = GroundSurface(scene, settings.ground_object) if settings.ground == "OBJECT" else None
     named = {name: names for name, (_, names, _, _) in standing.items()}
     toes = {name: toe for name, (_, _, toe, _) in standing.items()}
-    legs = Legs(armature.name, found, named, toes, {name: side for name, (_, _, _, side) in standing.items()})
+    legs = Legs(armature.name, limbs_found, named, toes, {name: side for name, (_, _, _, side) in standing.items()})
     held = surface.name if surface is not None and changes_shape(object_named(surface.name)) else ""
     keyed = [keyed_contact(armature, name, frames) for name in standing]
     rate = scene.render.fps / scene.render.fps_base
@@ -337,7 +337,7 @@ def audit_report(scene: Scene, plan: AuditPlan, solution: Audited, action: str) 
     """Report of one clip."""
     checks = sorted(_checks(scene, plan, solution), key=lambda check: -check.ratio)
     found, feet = solution.found, solution.feet
-    slides = [each.slide / limb.length for limb in solution.limbs for each in limb.contacts]
+    slides = [contact.slide / limb.length for limb in solution.limbs for contact in limb.contacts]
     notes = []
     height = found.ground_height if found else None
     if feet and height is not None and plan.settings.max_float * feet.leg_length < abs(height) < OFF_ZERO * feet.leg_length:
@@ -394,11 +394,11 @@ def _read_earlier(path: str) -> dict[str, dict[str, dict[str, float]]]:
     """Measures in an earlier report, by action and limb; raises `SettingError` or `FileError` where it is no audit report."""
     if not path:
         return {}
-    found = read_table(file_at(path))
-    if not isinstance(found, dict) or found.get("kind") != "audit":
+    report = read_table(file_at(path))
+    if not isinstance(report, dict) or report.get("kind") != "audit":
         raise SettingError('Compare is "{path}", which is not an audit report. Choose another file.', path=path)
     try:
-        clips = found.get("clips", [found])
+        clips = report.get("clips", [report])
         return {str(clip.get("action", "")): {limb["chain"]: _measures(limb) for limb in clip["chains"]} for clip in clips}
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
         raise SettingError(
@@ -439,7 +439,9 @@ def audited(plan: AuditPlan, samples: Samples) -> Audited:
         joint_over_sole = np.array([[0.0, foot.points.ball_height * scale] for foot in contacts.feet])[..., None]
         metre = measures.metre(feet.leg_length, plan.units_per_metre)
         skating = measures.kimodo_skating(feet.points, feet.heights + joint_over_sole, states, metre, rate)
-        is_level = settings.ground != "AUTO" or measures.is_flat([s for each in stances.values() for s in each], feet.leg_length)
+        is_level = settings.ground != "AUTO" or measures.is_flat(
+            [s for stance in stances.values() for s in stance], feet.leg_length
+        )
     limbs, frames = [], contacts.frames[first:]
     for limb in plan.limbs:
         upper, lower, last = (samples.every(bone)[first:] for bone in limb.bones)
@@ -496,7 +498,7 @@ def _with_heights(
     limb: LimbAudit, stances: Sequence[measures.StanceMeasures], lowest: Array, states: Codes, settings: AuditSettings
 ) -> LimbAudit:
     """Add the measures of floating and sinking, from heights `(F,)` of the sole's lowest point over the floor."""
-    level = float(np.median([each.height for each in stances])) if stances else 0.0
+    level = float(np.median([stance.height for stance in stances])) if stances else 0.0
     standing = lowest[states > 0]
     return replace(
         limb,
@@ -571,7 +573,7 @@ def _apart(paths: Sequence[Path]) -> list[Path]:
     """The files with numbers added where several have one name: names of actions differ in letters that files do not have."""
     apart: list[Path] = []
     for path in paths:
-        number, stem, taken = 1, path.stem, {str(each).casefold() for each in apart}
+        number, stem, taken = 1, path.stem, {str(used).casefold() for used in apart}
         while str(path).casefold() in taken:
             number += 1
             path = path.with_name(f"{stem} {number}{path.suffix}")  # noqa: PLW2901

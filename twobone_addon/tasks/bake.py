@@ -114,9 +114,9 @@ class Baked:
     evaluation: str | dict[str, str]
 
 
-def bake_chains(scene: Scene, settings: BakeAllSettings, active: Object | None, own: OwnAction | None) -> Story[Baked]:
+def bake_chains(scene: Scene, settings: BakeAllSettings, active: Object | None, chosen: OwnAction | None) -> Story[Baked]:
     """Key the rotations of chains so that each tip follows its target in the chosen plane."""
-    plan = plan_chains(scene, settings, active, own)
+    plan = plan_chains(scene, settings, active, chosen)
     beginning = yield StartOver(list(map(_reach, filter(_starts_over, plan.chains))))
     verified = Verified()
     keyed, evaluation = yield from keyed_chains(plan.chains, verified)
@@ -136,42 +136,42 @@ def bake_chains(scene: Scene, settings: BakeAllSettings, active: Object | None, 
     return report((yield from prove(scene, [chain.solved for chain in keyed], verified)))
 
 
-def inspect_chains(scene: Scene, settings: BakeAllSettings, active: Object | None, own: OwnAction | None) -> Story[Baked]:
+def inspect_chains(scene: Scene, settings: BakeAllSettings, active: Object | None, chosen: OwnAction | None) -> Story[Baked]:
     """Report of a bake on the present animation: its keys and curves, and measured distances.
 
     Which frames are in reach is as a bake would find. Raises a `TwoBoneError` where a bake would. Writes nothing, so chains
     may overlap.
     """
     chains = tuple(replace(chain, verify=True) for chain in settings.chains)
-    plan = plan_chains(scene, replace(settings, chains=chains, last_wins=True), active, own)
+    plan = plan_chains(scene, replace(settings, chains=chains, last_wins=True), active, chosen)
     verified = Verified()
     keyed, evaluation = yield from keyed_chains(plan.chains, verified)
     solved, units = [chain.solved for chain in keyed], units_of(scene)
     measured = yield from prove(scene, solved, verified)
     reports = [chain_report(chain, (), proof, units=units) for chain, proof in zip(solved, measured, strict=True)]
-    entries = [_with_present_keys(*each) for each in zip(solved, reports, strict=True)]
+    entries = [_with_present_keys(*parts) for parts in zip(solved, reports, strict=True)]
     return Baked(plan, keyed, entries, evaluation)
 
 
-def plan_chains(scene: Scene, settings: BakeAllSettings, active: Object | None, own: OwnAction | None) -> BakePlan:
+def plan_chains(scene: Scene, settings: BakeAllSettings, active: Object | None, chosen: OwnAction | None) -> BakePlan:
     """Plan all chains; refuse chains that key the same channels at the same frames, unless the last one wins."""
     plans: list[ChainPlan] = []
-    left: list[TwoBoneError] = []
+    refused: list[TwoBoneError] = []
     for chain in settings.chains:
         try:
-            found = plan_bake(scene, with_range(chain, own_span(own)), active)
-            armature, names = object_named(found.names.armature), found.names
-            refuse_posed(ik_of(scene, armature, (names.upper, names.lower), found.within))
-            plans.append(found)
+            plan = plan_bake(scene, with_range(chain, own_span(chosen)), active)
+            armature, names = object_named(plan.names.armature), plan.names
+            refuse_posed(ik_of(scene, armature, (names.upper, names.lower), plan.within))
+            plans.append(plan)
         except TwoBoneError as error:
-            if own is None:
+            if chosen is None:
                 raise
-            left.append(error)
-    if left and not plans:
-        raise left[0]
+            refused.append(error)
+    if refused and not plans:
+        raise refused[0]
     if not settings.last_wins:
         refuse_overlap(plans)
-    return BakePlan(plans, left)
+    return BakePlan(plans, refused)
 
 
 def _starts_over(chain: ChainPlan) -> bool:
@@ -209,11 +209,11 @@ def _joined(results: Results) -> BakeReport | Rehearsal:
     failed = [
         (action, done, error) for action, done in zip(results.actions, results.done, strict=True) for error in done.plan.left
     ]
-    left = [Refused(done.plan.chains[0].names.armature, action, error.sentence) for action, done, error in failed]
+    refused = [Refused(done.plan.chains[0].names.armature, action, error.sentence) for action, done, error in failed]
     if results.is_dry:
-        chains = [rehearsal(*each) for done in results.done for each in zip(done.chains, done.entries, strict=True)]
-        return Rehearsal(chains, results.done[0].evaluation, [*results.refused, *left])
-    return bake_report(results, left)
+        chains = [rehearsal(*parts) for done in results.done for parts in zip(done.chains, done.entries, strict=True)]
+        return Rehearsal(chains, results.done[0].evaluation, [*results.refused, *refused])
+    return bake_report(results, refused)
 
 
 BAKE = Task("bake", TABLES["bake"], bake_chains, BakeReport, joined=_joined)
@@ -228,7 +228,7 @@ def _with_present_keys(chain: SolvedChain, report: ChainReport) -> ChainReport:
     bag = curve_bag(object_named(chain.plan.names.armature))
     paths = chain.plan.keyed_paths()
     counts = [_keys_between(fcurve, report) for fcurve in (bag.fcurves if bag else ()) if fcurve.data_path in paths]
-    statements = [statement("OFF", each.values, each.frames) if each.kind == "OTHERWISE" else each for each in report.statements]
+    statements = [statement("OFF", said.values, said.frames) if said.kind == "OTHERWISE" else said for said in report.statements]
     channels = sum(count > 0 for count in counts)
     return replace(report, keys=sum(counts), channels=channels, statements=statements)
 

@@ -16,7 +16,7 @@ from ..pipeline.story import Story, Task, Write, with_range
 from ..records import replace
 from ..said import Sentence, joined, note
 from ..scene.actions import OwnAction, actions_of
-from ..scene.blender_types import Object, Scene
+from ..scene.blender_types import Object, Property, Scene
 from ..scene.bones import ChainNames, read_rest_bone, rotation_path, scale_path
 from ..scene.keys.clearing import ClearedKeys, clear_keys, unmake
 from ..scene.keys.contact_keys import contact_path
@@ -54,7 +54,7 @@ class Clearing:
     @property
     def paths(self) -> dict[str, set[str]]:
         """Data paths of all keys to clear, by the objects' names."""
-        paths = {name: set(found) for name, found in self.related.items()}
+        paths = {name: set(paths_of) for name, paths_of in self.related.items()}
         paths.setdefault(self.armature, set()).update((*self.rotations, *self.scales, *self.replaced))
         return paths
 
@@ -75,7 +75,7 @@ class ClearPlan:
 
 
 def plan_clearing(
-    scene: Scene, wanted: Sequence[BakeSettings], active: Object | None, *, all_frames: bool, in_strips: bool
+    scene: Scene, chains: Sequence[BakeSettings], active: Object | None, *, all_frames: bool, in_strips: bool
 ) -> ClearPlan:
     """Plan the clearing of all baked keys of one or more chains, and of curves that are then empty.
 
@@ -85,7 +85,7 @@ def plan_clearing(
     baked into the NLA its strip is removed: where its destination is the NLA, or, unless `in_strips` is false, where the
     action has no baked keys of it. The target need not exist any more. Raises a `TwoBoneError`.
     """
-    clearings = [_clearing(scene, settings, active, in_strips=in_strips) for settings in wanted]
+    clearings = [_clearing(scene, settings, active, in_strips=in_strips) for settings in chains]
     if all_frames:
         clearings = [replace(clearing, start=-math.inf, end=math.inf) for clearing in clearings]
     clearings, held = _with_roots_held(clearings)
@@ -108,7 +108,7 @@ def count_left(plan: ClearPlan) -> int:
     paths: dict[str, set[str]] = {}
     for clearing in plan.clearings:
         paths.setdefault(clearing.armature, set()).update((*clearing.rotations, *clearing.scales))
-    return sum(count_baked_keys(object_named(name), found) for name, found in paths.items())
+    return sum(count_baked_keys(object_named(name), paths_of) for name, paths_of in paths.items())
 
 
 def _clearing(scene: Scene, settings: BakeSettings, active: Object | None, *, in_strips: bool = False) -> Clearing:
@@ -162,7 +162,7 @@ def _related(armature: Object, names: ChainNames, limb_paths: set[str]) -> dict[
     ledgers = ledgers_of_objects()
     kept = ledgers[armature.name].channels if armature.name in ledgers else {}
     # Keys without a limb are for several, as those of Plant Feet.
-    tasks = {each.task for (path, _), each in kept.items() if path in limb_paths and each.limb in {limb, ""}}
+    tasks = {record.task for (path, _), record in kept.items() if path in limb_paths and record.limb in {limb, ""}}
     if tasks or count_baked_keys(armature, limb_paths):
         return _further_paths(ledgers, limb, tasks, limb_paths)
     return _further_paths(ledgers, limb, None, limb_paths) or _further_paths(ledgers, limb, {FOUND}, limb_paths)
@@ -178,8 +178,8 @@ def _contacts_of(armature: Object, strips: Sequence[str]) -> set[str]:
 
 def _further_paths(ledgers: Mapping[str, Ledger], limb: str, tasks: set[str] | None, limb_paths: set[str]) -> dict[str, set[str]]:
     """Data paths that the tasks, or any, keyed for a limb besides its own ones, by the objects' names."""
-    found = {name: ledger.limb_paths(limb, tasks) - limb_paths for name, ledger in ledgers.items()}
-    return {name: paths for name, paths in found.items() if paths}
+    further = {name: ledger.limb_paths(limb, tasks) - limb_paths for name, ledger in ledgers.items()}
+    return {name: paths for name, paths in further.items() if paths}
 
 
 def clear(clearing: Clearing, *, stays: bool) -> ClearedKeys:
@@ -203,7 +203,7 @@ def clear(clearing: Clearing, *, stays: bool) -> ClearedKeys:
 
 def _forget_plantings(armature: Object) -> None:
     """Empty the record of plantings, which all actions of an armature share, unless one of them is still planted."""
-    bags = (own.bag for own in actions_of(armature))
+    bags = (action.bag for action in actions_of(armature))
     if not any(bag is not None and Ledger.of(bag).planted_paths() for bag in bags):
         assign(armature.twobone, "plantings", "")
 
@@ -306,14 +306,14 @@ class ClearReport(Report):
     @property
     def summary(self) -> Sentence:
         """Summary of how many keys were removed, and how many remain."""
-        removed, left = self.keys_removed, self.keys_left
+        removed, remaining = self.keys_removed, self.keys_left
         result = Sentence("{count} baked keys removed.", {"count": removed})
         if removed <= 1:
             result = Sentence("1 baked key removed." if removed else "No baked keys in the range.")
-        if not left:
+        if not remaining:
             return result
-        stay = Sentence("{count} stay outside the range: All Frames removes them as well.", {"count": left})
-        return joined([result, Sentence("1 stays outside the range: All Frames removes it as well.") if left == 1 else stay])
+        stay = Sentence("{count} stay outside the range: All Frames removes them as well.", {"count": remaining})
+        return joined([result, Sentence("1 stays outside the range: All Frames removes it as well.") if remaining == 1 else stay])
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,9 +331,9 @@ class Cleared:
     """Name of the action, if it is a copy that stays although it has no baked keys any more."""
 
 
-def clear_chains(scene: Scene, settings: ClearSettings, active: Object | None, own: OwnAction | None) -> Story[Cleared]:
+def clear_chains(scene: Scene, settings: ClearSettings, active: Object | None, chosen: OwnAction | None) -> Story[Cleared]:
     """Remove the baked keys of chains; if none are left, also the stored reports of the chains."""
-    span = own_span(own)
+    span = own_span(chosen)
     chains = [with_range(chain, span) for chain in settings.chains]
     plan = plan_clearing(scene, chains, active, all_frames=settings.all_frames, in_strips=span is None)
     removed = sum(map(count_to_clear, plan.clearings))
@@ -341,19 +341,22 @@ def clear_chains(scene: Scene, settings: ClearSettings, active: Object | None, o
 
     def remove() -> None:
         nonlocal cleared
-        counts = [clear(each, stays=plan.keeps_actions) for each in plan.clearings]
-        edited = sum(each.edited for each in counts)
+        counts = [clear(clearing, stays=plan.keeps_actions) for clearing in plan.clearings]
+        edited = sum(count.edited for count in counts)
         ledger = Ledger.present(object_named(plan.clearings[0].armature)) if plan.keeps_actions and plan.clearings else None
         copy = ledger.bag.id_data.name if ledger is not None and ledger.is_cleared_copy else ""
-        cleared = Cleared(plan, sum(each.removed for each in counts), count_left(plan) - edited, edited, copy)
-        for each in plan.clearings if cleared.removed and not cleared.left else ():
-            armature = object_named(each.armature)
-            for name in each.stored:
+        cleared = Cleared(plan, sum(count.removed for count in counts), count_left(plan) - edited, edited, copy)
+        for clearing in plan.clearings if cleared.removed and not cleared.left else ():
+            armature = object_named(clearing.armature)
+            for name in clearing.stored:
                 assign(armature.twobone.chains[name], "report", "")
 
-    found = [pair for each in plan.clearings for pair in each.paths.items()]
-    found += [(each.armature, paths_of_strips(object_named(each.armature), each.strips or ())) for each in plan.clearings]
-    paths = {(object_named(name), path) for name, own_paths in found for path in own_paths}
+    paths_of_owners = [pair for clearing in plan.clearings for pair in clearing.paths.items()]
+    paths_of_owners += [
+        (clearing.armature, paths_of_strips(object_named(clearing.armature), clearing.strips or ()))
+        for clearing in plan.clearings
+    ]
+    paths = {Property(object_named(name), path) for name, own_paths in paths_of_owners for path in own_paths}
     yield Write([], lambda: cleared, lambda: paths, remove)
     return cleared
 
@@ -361,8 +364,8 @@ def clear_chains(scene: Scene, settings: ClearSettings, active: Object | None, o
 def _joined(results: Results) -> ClearReport:
     """Report of all actions together."""
     done: Sequence[Cleared] = results.done
-    edited, refused = sum(each.edited for each in done), list(results.refused)
-    plans = [each.plan for each in done if each.removed]
+    edited, refused = sum(cleared.edited for cleared in done), list(results.refused)
+    plans = [cleared.plan for cleared in done if cleared.removed]
     undone = dict.fromkeys(name for plan in plans for name in plan.undone)
     put_back = dict.fromkeys(name for plan in plans for name in plan.put_back)
     notes = []
@@ -378,14 +381,14 @@ def _joined(results: Results) -> ClearReport:
     elif edited:
         template = "{count} keys that were edited since stay. Clear again to remove them as well."
         notes.append(note(template, count=edited))
-    copies = ", ".join(each.copy for each in done if each.copy)
+    copies = ", ".join(cleared.copy for cleared in done if cleared.copy)
     if copies:
         notes.append(note("Copies that New Action made stay: {names}. Delete them, or clear each while it plays.", names=copies))
     return ClearReport(
         kind=results.kind,
-        chains=len({(limb.armature, *limb.rotations) for each in done for limb in each.plan.clearings}),
-        keys_removed=sum(each.removed for each in done),
-        keys_left=sum(each.left for each in done),
+        chains=len({(limb.armature, *limb.rotations) for cleared in done for limb in cleared.plan.clearings}),
+        keys_removed=sum(cleared.removed for cleared in done),
+        keys_left=sum(cleared.left for cleared in done),
         planting_undone=list(undone),
         refused=refused,
         notes=[*notes, *in_words(refused, len(done) + len(refused)), *results.unused],

@@ -374,7 +374,7 @@ def _title(limb: FoundLimb) -> str:
     return " ".join([*words, kind, str(number + 1)])
 
 
-def add_limbs(scene: Scene, settings: FindLimbsSettings, active: Object | None, _own: OwnAction | None) -> Story[LimbsReport]:
+def add_limbs(scene: Scene, settings: FindLimbsSettings, active: Object | None, _chosen: OwnAction | None) -> Story[LimbsReport]:
     """Add a chain for every limb of the named or active armature, or of the scene's only one, and targets on request."""
     armatures = [thing for thing in scene.objects if thing.type == "ARMATURE"]
     if (active is None or active.type != "ARMATURE") and len(armatures) == 1:

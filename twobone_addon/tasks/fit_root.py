@@ -87,9 +87,9 @@ HELD = 100
 """Bytes of memory per sampled quantity and frame: of the legs' samples little but their reach is kept."""
 
 
-def fit_root(scene: Scene, settings: RootFitSettings, active: Object | None, own: OwnAction | None) -> Story[RootFitReport]:
+def fit_root(scene: Scene, settings: RootFitSettings, active: Object | None, chosen: OwnAction | None) -> Story[RootFitReport]:
     """Move the root, such as the hips, as little as needed so that all enabled chains reach their targets."""
-    plan = plan_fitting(scene, settings, active, own_span(own))
+    plan = plan_fitting(scene, settings, active, own_span(chosen))
     plans = [leg.plan for leg in plan.legs]
     reaches = []
     if plan.root is not None:
@@ -97,7 +97,7 @@ def fit_root(scene: Scene, settings: RootFitSettings, active: Object | None, own
         within = float(plan.frames[0]), float(plan.frames[-1])
         reaches = [ToWrite(plan.armature, frozenset(path for path, _ in plan.root.keyed), within, strip)]
     yield StartOver(reaches)
-    targets = [each.target_world for each in plans]
+    targets = [leg_plan.target_world for leg_plan in plans]
     samples = yield Sample([*plan.quantities(), *targets], plan.samples, evaluation_of(plans), HELD)
     solution = solve_root(plan, settings.axis, samples)
     yield Write(

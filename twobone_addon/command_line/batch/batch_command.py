@@ -126,9 +126,11 @@ class Progress:
             return
         if self.as_json:
             worked, percent = self.finished - self.passed_over, round(100.0 * self.finished / max(self.total, 1), 1)
-            left = (self.total - self.finished) * (time.monotonic() - self.begun) / worked if worked else None
+            seconds_left = (self.total - self.finished) * (time.monotonic() - self.begun) / worked if worked else None
             place = {"finished": self.finished, "total": self.total, "percent": percent}
-            text = json.dumps({"event": event, **values, **place, "seconds_left": None if left is None else round(left, 1)})
+            text = json.dumps(
+                {"event": event, **values, **place, "seconds_left": None if seconds_left is None else round(seconds_left, 1)}
+            )
         self.clear()
         self._write(showable(one_line(text), self.stream) + "\n")
 
@@ -351,8 +353,8 @@ class Batch:
         with contextlib.suppress(OSError, ValueError):
             record.report = json.loads(self._report(entry).read_text(encoding="utf-8"))
         record.warnings = record.report["provenance"]["warnings"] if record.report else []
-        own = [line.removeprefix(OWN_WORDS) for line in worker.lines if line.startswith(OWN_WORDS)]
-        sentences = [sentence for sentence in own if sentence not in record.warnings]
+        complaints = [line.removeprefix(OWN_WORDS) for line in worker.lines if line.startswith(OWN_WORDS)]
+        sentences = [sentence for sentence in complaints if sentence not in record.warnings]
         if code in {ExitCode.STRICT, ExitCode.INCOMPLETE} and sentences:
             record.state, record.reason = STRICT if code == ExitCode.STRICT else INCOMPLETE, " ".join(sentences)
         elif code in {ExitCode.COULD_NOT, ExitCode.USAGE, ExitCode.AGAIN} and sentences:

@@ -98,13 +98,13 @@ def find_shots(job: Job) -> list[Shot]:
             file=both.file,
         )
     folder = followed(job.path).parent
-    found = sorted({path for pattern in job.shots for path in _matches(job, folder, pattern)})
+    paths = sorted({path for pattern in job.shots for path in _matches(job, folder, pattern)})
     tables: dict[Path, list[ShotTable]] = {}
     for table in job.tables:
         for path in _matches(job, folder, table.file):
             tables.setdefault(path, []).append(table)
     shots = []
-    for path in found:
+    for path in paths:
         own_job = job_for(job, tables.get(path, []))
         goal = path if job.in_place or own_job.use in READS_ONLY else _goal(own_job, folder, path)
         name = path.relative_to(folder).as_posix() if path.is_relative_to(folder) else str(path)
@@ -121,7 +121,7 @@ def _matches(job: Job, folder: Path, pattern: str) -> set[Path]:
     # Hidden files are meant only by a pattern that names their dot. `**` does not go through links, which may form circles.
     is_hidden = any(part.startswith(".") for part in parts)
     try:
-        found = [path for path in start.glob("/".join(parts)) if path.is_file()]
+        paths = [path for path in start.glob("/".join(parts)) if path.is_file()]
     except (OSError, ValueError) as error:  # Such as a pattern that is too long.
         raise UsageError(
             'Job "{path}", key "shots": {pattern} cannot be searched for ({reason}). Correct the pattern.',
@@ -129,14 +129,14 @@ def _matches(job: Job, folder: Path, pattern: str) -> set[Path]:
             pattern=shown(pattern),
             reason=str(error)[:100],
         ) from error
-    found = [path for path in found if is_hidden or not any(part.startswith(".") for part in path.relative_to(start).parts)]
-    if not found:
+    paths = [path for path in paths if is_hidden or not any(part.startswith(".") for part in path.relative_to(start).parts)]
+    if not paths:
         raise UsageError(
             'Job "{path}", key "shots": no file matches {pattern}. Correct the pattern.',
             path=job.path,
             pattern=shown(pattern),
         )
-    return {followed(path) for path in found}
+    return {followed(path) for path in paths}
 
 
 def _parts(pattern: str) -> list[str]:
@@ -304,13 +304,13 @@ def write_record(path: Path, record: ShotRecord) -> None:
 def record_of(shot: Shot) -> ShotRecord | None:
     """Return the record of a shot; `None` if there is none, or another file in its place."""
     try:
-        found = read_table(shot.record)
+        record = read_table(shot.record)
     except FileError:
         return None
     names = [entry.name for entry in fields(ShotRecord)]
-    if not isinstance(found, dict) or not set(names) <= found.keys() or not isinstance(found["output"], str):
+    if not isinstance(record, dict) or not set(names) <= record.keys() or not isinstance(record["output"], str):
         return None
-    return ShotRecord(**{name: found[name] for name in names})
+    return ShotRecord(**{name: record[name] for name in names})
 
 
 def fingerprint(job: Job, flags: Mapping[str, Any], content: str) -> str:

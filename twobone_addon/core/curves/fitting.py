@@ -44,8 +44,8 @@ def worst_drifts(motion: Motion, first: Indices, last: Indices, shapes: Array) -
     """
     samples = np.cumsum(last - first)
     parts = np.split(np.arange(len(first)), np.flatnonzero(np.diff(samples // MOST_JUDGED)) + 1)
-    found = [_worst_drifts(motion, first[part], last[part], shapes[part]) for part in parts if len(part)]
-    return np.concatenate(found) if found else np.empty(0)
+    drifts = [_worst_drifts(motion, first[part], last[part], shapes[part]) for part in parts if len(part)]
+    return np.concatenate(drifts) if drifts else np.empty(0)
 
 
 def _worst_drifts(motion: Motion, first: Indices, last: Indices, shapes: Array) -> Array:
@@ -168,7 +168,7 @@ class Fits:
     def some(self, rows: Array) -> "Fits":
         """Some of the fits."""
         parts: dict[str, Any] = {
-            entry.name: tuple(each[rows] for each in value) if isinstance(value, tuple) else value[rows]
+            entry.name: tuple(array[rows] for array in value) if isinstance(value, tuple) else value[rows]
             for entry in fields(self)
             if not isinstance(value := getattr(self, entry.name), Motion)
         }
@@ -190,12 +190,12 @@ class Fits:
         columns = columns * ~given[:, None, :]
         squares = np.swapaxes(columns, -1, -2) @ columns
         ridge = RIDGE * np.trace(squares, axis1=-2, axis2=-1) + np.finfo(float).tiny
-        found = np.linalg.solve(squares + ridge[:, None, None] * np.eye(2), np.swapaxes(columns, -1, -2) @ rest)
+        solved = np.linalg.solve(squares + ridge[:, None, None] * np.eye(2), np.swapaxes(columns, -1, -2) @ rest)
         line = (end[:, 0] - start[:, 0])[:, None] / self.duration[:, :1]
         alone = (self.bounds[:, 0, 1] - self.bounds[:, 0, 0] == 1)[:, None, None]
-        found = np.where(given[..., None], slopes, np.where(alone, line, found))
+        solved = np.where(given[..., None], slopes, np.where(alone, line, solved))
         shapes = np.full((len(basis), 1, 4, start.shape[-1]), THIRD)
-        shapes[:, 0, SLOPES] = found
+        shapes[:, 0, SLOPES] = solved
         return shapes
 
     def measured(self, rows: Array, shapes: Array) -> Array:
@@ -203,8 +203,8 @@ class Fits:
         if not len(shapes):
             return np.empty(shapes.shape[:2])
         flat = self.bounds[rows].reshape(-1, 2)
-        found = worst_drifts(self.motion, flat[:, 0], flat[:, 1], shapes.reshape(-1, *shapes.shape[2:]))
-        return found.reshape(shapes.shape[:2])
+        drifts = worst_drifts(self.motion, flat[:, 0], flat[:, 1], shapes.reshape(-1, *shapes.shape[2:]))
+        return drifts.reshape(shapes.shape[:2])
 
     def trace(self, shapes: Array, guess: Array | None) -> Trace:
         """Evaluate segments of these shapes; `guess` are curve parameters `(B, n, K)` nearby."""
@@ -312,7 +312,7 @@ class _State:
     def some(self, rows: Array) -> "_State":
         """The state of some fits."""
         rest = (self.lowest, self.aim, self.damping, self.steps, self.levelling)
-        return _State(self.shapes[rows], self.trace.some(rows), *(each[rows] for each in rest))
+        return _State(self.shapes[rows], self.trace.some(rows), *(array[rows] for array in rest))
 
 
 class _Descent:
@@ -383,23 +383,23 @@ def lowered(fits: Fits, shapes: Array, trace: Trace, weights: Array, damping: Ar
     diagonal = np.diagonal(squares, axis1=1, axis2=2)
     ridge = RIDGE * diagonal.sum(axis=1, keepdims=True) + TINY
     before = np.sum(weights * trace.squares, axis=(1, 2))
-    shapes, damping, left = shapes.copy(), damping.copy(), np.arange(len(shapes))
-    while len(left):
-        added = (damping[left, None] * diagonal[left] + ridge[left])[:, :, None] * np.eye(squares.shape[1])
-        move = np.linalg.solve(squares[left] + added, down[left]).reshape(len(left), *shapes.shape[1:])
+    shapes, damping, open_rows = shapes.copy(), damping.copy(), np.arange(len(shapes))
+    while len(open_rows):
+        added = (damping[open_rows, None] * diagonal[open_rows] + ridge[open_rows])[:, :, None] * np.eye(squares.shape[1])
+        move = np.linalg.solve(squares[open_rows] + added, down[open_rows]).reshape(len(open_rows), *shapes.shape[1:])
         if shapes.shape[1] > 1:
             move[:, 1, 0] = move[:, 0, 2]
-        tried = shapes[left] + move
+        tried = shapes[open_rows] + move
         tried[:, :, REACHES] = np.clip(tried[:, :, REACHES], *fits.reaches)
-        trace_tried = fits.trace(tried, trace.parameter[left])
-        lower = np.sum(weights[left] * trace_tried.squares, axis=(1, 2)) < before[left]
-        shapes[left[lower]] = tried[lower]
-        trace.put(left[lower], trace_tried.some(lower))
-        damping[left] *= np.where(lower, LESS_DAMPING, MORE_DAMPING)
-        stuck = damping[left] > MOST_DAMPING
-        damping[left[stuck]] = FIRST_DAMPING
+        trace_tried = fits.trace(tried, trace.parameter[open_rows])
+        lower = np.sum(weights[open_rows] * trace_tried.squares, axis=(1, 2)) < before[open_rows]
+        shapes[open_rows[lower]] = tried[lower]
+        trace.put(open_rows[lower], trace_tried.some(lower))
+        damping[open_rows] *= np.where(lower, LESS_DAMPING, MORE_DAMPING)
+        stuck = damping[open_rows] > MOST_DAMPING
+        damping[open_rows[stuck]] = FIRST_DAMPING
         again = ~lower & ~stuck
-        left, fits = left[again], fits.some(again)
+        open_rows, fits = open_rows[again], fits.some(again)
     return shapes, trace, damping
 
 
@@ -464,14 +464,14 @@ Search: TypeAlias = Generator[Wanted, Segment, list[Segment]]
 
 def together(motion: Motion, searches: Sequence[Search]) -> list[list[Segment]]:
     """Run searches in parallel, fitting their simultaneous requests in one batch; returns the segments chosen by each."""
-    found: list[list[Segment]] = [[] for _ in searches]
+    segments: list[list[Segment]] = [[] for _ in searches]
     requests: dict[int, Wanted] = {}
 
     def advance(number: int, segment: Segment | None) -> None:
         try:
             requests[number] = next(searches[number]) if segment is None else searches[number].send(segment)
         except StopIteration as end:
-            found[number] = end.value
+            segments[number] = end.value
             requests.pop(number, None)
 
     for number in range(len(searches)):
@@ -480,7 +480,7 @@ def together(motion: Motion, searches: Sequence[Search]) -> list[list[Segment]]:
         numbers = list(requests)
         for number, segment in zip(numbers, fit_segments(motion, [requests[number] for number in numbers]), strict=True):
             advance(number, segment)
-    return found
+    return segments
 
 
 def fit_segments(motion: Motion, wanted: Sequence[Wanted]) -> list[Segment]:

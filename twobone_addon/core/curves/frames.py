@@ -58,8 +58,8 @@ def merge_frames(*lists: ArrayLike, distance: float = NEAR_FRAME) -> Array:
     it would merge. Frames of one list are merged only if they are equal.
     """
     merged = np.empty(0)
-    for each in lists:
-        frames = np.unique(np.round(np.asarray(each, dtype=float), FRAME_DECIMALS))
+    for more in lists:
+        frames = np.unique(np.round(np.asarray(more, dtype=float), FRAME_DECIMALS))
         around = np.concatenate([[-np.inf], merged, [np.inf]])
         place = np.searchsorted(around, frames)
         away = np.minimum(around[place] - frames, frames - around[place - 1])
@@ -147,9 +147,9 @@ def cuts(points: Array, size: float) -> Indices:
     """
     steps = magnitude(np.diff(points, axis=0))
     least, most = steps.min(axis=1), steps.max(axis=1)
-    found = []
+    first_rows = []
     for row in np.flatnonzero(least > JUMP * size).tolist():
         beside = np.concatenate([most[max(row - STEPS_BESIDE, 0) : row], most[row + 1 : row + 1 + STEPS_BESIDE]])
         if 0 < row < len(steps) - 1 and least[row] > SUDDEN * beside.max(initial=0.0):
-            found.append(row + 1)
-    return np.array(found, dtype=int)
+            first_rows.append(row + 1)
+    return np.array(first_rows, dtype=int)

@@ -104,9 +104,9 @@ def _trial_samples(candidates: Indices, window: tuple[int, int, int], preferred:
     nearest, target, farthest = window
     target = max(target, nearest)
     tries = [int(candidates[target]), int(candidates[farthest])]
-    wanted = preferred[(preferred >= candidates[nearest]) & (preferred <= candidates[farthest])]
-    if len(wanted):
-        closest = int(wanted[np.argmin(np.abs(wanted - candidates[target]))])
+    times = preferred[(preferred >= candidates[nearest]) & (preferred <= candidates[farthest])]
+    if len(times):
+        closest = int(times[np.argmin(np.abs(times - candidates[target]))])
         if abs(closest - candidates[target]) <= PREFERENCE_REACH * (candidates[farthest] - candidates[nearest - 1]):
             tries.insert(0, closest)
     return tries
@@ -159,16 +159,16 @@ def _joined(motion: Motion, segments: list[Segment], keys: list[int], still: Mas
         joined.update(zip(free, fit_through(motion, [joined[key] for key in free], [held[key] for key in free]), strict=True))
     from_rest = [key for key in keys if still[key - 1] and not still[key]]
     to_rest = [key for key in keys if still[key] and not still[key - 1]]
-    wanted = []
+    gaps = []
     for key in from_rest:
         right = segments[key]
-        wanted.append(Wanted(right.first, right.last, rest, right.shape[2] if held[key][1] else None))
+        gaps.append(Wanted(right.first, right.last, rest, right.shape[2] if held[key][1] else None))
     for key in to_rest:
         left = segments[key - 1]
-        wanted.append(Wanted(left.first, left.last, left.shape[0] if held[key][0] else None, rest))
-    found = iter(fit_segments(motion, wanted) if wanted else [])
-    joined.update({key: (segments[key - 1], next(found)) for key in from_rest})
-    joined.update({key: (next(found), segments[key]) for key in to_rest})
+        gaps.append(Wanted(left.first, left.last, left.shape[0] if held[key][0] else None, rest))
+    fitted = iter(fit_segments(motion, gaps) if gaps else [])
+    joined.update({key: (segments[key - 1], next(fitted)) for key in from_rest})
+    joined.update({key: (next(fitted), segments[key]) for key in to_rest})
     return [joined[key] for key in keys]
 
 
@@ -322,10 +322,10 @@ def _samples(times: Array, frames: ArrayLike) -> Indices:
     """Indices of the samples at some frames; raises `ValueError` for a frame that is not among the times."""
     frames = np.unique(np.asarray(frames, dtype=float))
     samples = np.searchsorted(times, frames - SAME_FRAME)
-    found = samples < len(times)
-    found[found] = np.abs(times[samples[found]] - frames[found]) <= SAME_FRAME
-    if not found.all():
-        raise ValueError(f"Expected frames among the sampled times, got {frames[~found]}.")
+    is_there = samples < len(times)
+    is_there[is_there] = np.abs(times[samples[is_there]] - frames[is_there]) <= SAME_FRAME
+    if not is_there.all():
+        raise ValueError(f"Expected frames among the sampled times, got {frames[~is_there]}.")
     return samples
 
 
@@ -358,9 +358,9 @@ def _merge_cuts(motion: Motion, segments: list[Segment], cuts: set[int]) -> list
             if segments[number].first in cuts and (not tried or tried[-1] < number - 1):
                 tried.append(number)
         cuts = cuts - {segments[number].first for number in tried}
-        wanted = [Wanted(segments[number - 1].first, segments[number].last) for number in tried]
-        found = zip(tried, fit_segments(motion, wanted) if wanted else [], strict=True)
-        good = {number: segment for number, segment in found if segment.good}
+        spans = [Wanted(segments[number - 1].first, segments[number].last) for number in tried]
+        fitted = zip(tried, fit_segments(motion, spans) if spans else [], strict=True)
+        good = {number: segment for number, segment in fitted if segment.good}
         kept = [(number, segment) for number, segment in enumerate(segments) if number + 1 not in good]
         segments = [good.get(number, segment) for number, segment in kept]
     return segments

@@ -154,6 +154,6 @@ def pose_of_one(pose: ChainPose, place: int, one: FollowingChain) -> ChainPose:
     """The pose of one chain of a stack."""
     turned, motion = pose.turned, of_stack(pose.motion, place)
     known = turned.known_poses and tuple(poses[place] for poses in turned.known_poses)
-    rotations = tuple(OneOfSeveral(each, place) for each in turned.rotations)
+    rotations = tuple(OneOfSeveral(rotation, place) for rotation in turned.rotations)
     of_one = TurnedChain(one.chain, motion, rotations, known, None if known else (turned, place))
     return ChainPose(of_one, motion, pose.ratio[place], pose.reach[place], pose.goals[place])

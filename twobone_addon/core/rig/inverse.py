@@ -66,9 +66,9 @@ def waves(turns: Array, harmonics: int) -> Array:
     """Fourier basis `(..., w, F)`: 1, then cosine and sine of turns `(..., F)`, of twice the turns, and so on."""
     steps = np.exp(1j * turns)[..., None, :]
     powers = np.cumprod(np.repeat(steps, harmonics, axis=-2), axis=-2)
-    found = np.ones((*turns.shape[:-1], 2 * harmonics + 1, turns.shape[-1]))
-    found[..., 1::2, :], found[..., 2::2, :] = np.real(powers), np.imag(powers)
-    return found
+    columns = np.ones((*turns.shape[:-1], 2 * harmonics + 1, turns.shape[-1]))
+    columns[..., 1::2, :], columns[..., 2::2, :] = np.real(powers), np.imag(powers)
+    return columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,17 +129,17 @@ class StillHinges:
         mixed = far.reshape(*far.shape[:-3], -1, far.shape[-1]) @ second
         mixed = mixed.reshape(*mixed.shape[:-2], 2, *first.shape[-2:])
         links = np.stack([near @ first, (mixed * first[..., None, :, :]).sum(axis=-2)], axis=-3)
-        wanted = self._intended_directions(first[..., 1:3, :], second[..., 1:3, :])
+        intended = self._intended_directions(first[..., 1:3, :], second[..., 1:3, :])
         lengths = np.sqrt((links * links).sum(axis=-2))
         # The error is some 1e-6 at most, for which a sine equals its angle up to rounding.
-        off = (wanted[..., 0, :] * links[..., 1, :] - wanted[..., 1, :] * links[..., 0, :]) / lengths
+        off = (intended[..., 0, :] * links[..., 1, :] - intended[..., 1, :] * links[..., 0, :]) / lengths
         turns[0] -= off[..., 0, :]
         turns[1] -= off[..., 1, :] - off[..., 0, :]
-        return np.moveaxis(wanted * lengths[..., None, :], -1, -3)
+        return np.moveaxis(intended * lengths[..., None, :], -1, -3)
 
     def _intended_directions(self, first: Array, second: Array) -> Array:
         """Unit vectors `(..., 2, 2, F)` in the links' intended directions, from cosine and sine `(..., 2, F)` of both turns."""
-        (near_cosine, near_sine), (far_cosine, far_sine) = (np.moveaxis(each, -2, 0) for each in (first, second))
+        (near_cosine, near_sine), (far_cosine, far_sine) = (np.moveaxis(vectors, -2, 0) for vectors in (first, second))
         both = np.stack(
             [near_cosine * far_cosine - near_sine * far_sine, near_sine * far_cosine + near_cosine * far_sine], axis=-2
         )
@@ -506,8 +506,8 @@ def _in_parts(following: FollowingChain) -> ChainPose:
     motion = following.motion
     if following.task.options.mode == ReachMode.STRETCH:
         motion = stretched(following.chain, motion, ratio)
-    found = ChainPose(TurnedChain(following.chain, motion, tuple(map(Quaternions, quaternions))), motion, ratio, reach, goals)
-    return _searched(following, found, doubtful) if following.task.limits is None and doubtful.any() else found
+    solved = ChainPose(TurnedChain(following.chain, motion, tuple(map(Quaternions, quaternions))), motion, ratio, reach, goals)
+    return _searched(following, solved, doubtful) if following.task.limits is None and doubtful.any() else solved
 
 
 def _follow(several: FollowingChain, *, quickly: bool = False) -> tuple[ChainPose, Mask, Mask]:
@@ -603,12 +603,12 @@ def _solve_frames(
         return link_vectors(frames, turned_by(angles).joints)
 
     angles = find(goals[where], task.bend, len(chain.turning), links_at)
-    found, turned = turned_by(angles), pose.turned
+    solved, turned = turned_by(angles), pose.turned
     rotations = tuple(
         Matrices(_with_rows(base.matrices, where, other.matrices))
-        for base, other in zip(turned.rotations, found.rotations, strict=True)
+        for base, other in zip(turned.rotations, solved.rotations, strict=True)
     )
-    poses = tuple(_with_rows(base, where, other) for base, other in zip(turned.poses, found.poses, strict=True))
+    poses = tuple(_with_rows(base, where, other) for base, other in zip(turned.poses, solved.poses, strict=True))
     return TurnedChain(chain, turned.motion, rotations, poses)
 
 
@@ -665,9 +665,9 @@ def _measured_reach(links: Array, targets: Array, reach: Codes, tolerance: Array
 
 def _is_uneven(reference: Reference) -> Mask:
     """Mask `(..., F)` of frames where a turning bone inherits non-uniform scale, so that its link's length varies."""
-    found = np.zeros(reference.joints.shape[:-2], dtype=bool)
+    is_uneven = np.zeros(reference.joints.shape[:-2], dtype=bool)
     for inherited in reference.inherited:
         squares = np.swapaxes(inherited, -1, -2) @ inherited
         even = np.trace(squares, axis1=-2, axis2=-1)[..., None, None] / 3.0
-        found |= np.any(np.abs(squares - even * np.eye(3)) > UNEVEN * even, axis=(-2, -1))
-    return found
+        is_uneven |= np.any(np.abs(squares - even * np.eye(3)) > UNEVEN * even, axis=(-2, -1))
+    return is_uneven

@@ -49,10 +49,10 @@ def turned_along(inherited: Array, frames: Array, link: Array, direction: Array)
     """
     axis = hinge_axis(inherited, frames[..., 2])
     along = axis * dot(axis, link)[..., None]
-    wanted = np.stack([np.cos(direction), np.sin(direction)], axis=-1)
+    directions = np.stack([np.cos(direction), np.sin(direction)], axis=-1)
     parts = (along, link - along, cross(axis, link))
     laid = (in_plane(frames, carried(inherited, part)) for part in parts)
-    centre, cosine_part, sine_part = (wanted[..., 0] * part[..., 1] - wanted[..., 1] * part[..., 0] for part in laid)
+    centre, cosine_part, sine_part = (directions[..., 0] * part[..., 1] - directions[..., 1] * part[..., 0] for part in laid)
     amplitude = np.hypot(cosine_part, sine_part)
     sine = np.divide(centre, amplitude, out=np.zeros_like(amplitude), where=amplitude > 0.0)
     return about_axis(axis, np.arctan2(-cosine_part, sine_part) - np.arcsin(np.clip(sine, -1.0, 1.0)))
@@ -82,8 +82,8 @@ def laid_along(inherited: Array, frames: Array, link: LaidLink, direction: Array
 
     A link of length 0 is not turned.
     """
-    wanted = from_plane(frames, np.stack([np.cos(direction), np.sin(direction)], axis=-1))
-    to = _triad(unit(solve_linear(inherited, wanted)), hinge_axis(inherited, frames[..., 2]))
+    directions = from_plane(frames, np.stack([np.cos(direction), np.sin(direction)], axis=-1))
+    to = _triad(unit(solve_linear(inherited, directions)), hinge_axis(inherited, frames[..., 2]))
     return np.where(link.empty, np.eye(3), to @ link.back)
 
 
@@ -179,7 +179,7 @@ class TurnedChain:
     def at(self, part: slice) -> tuple[Array, ...]:
         """Poses of a single chain at some frames; poses of a long take are not cached."""
         if isinstance(self.rotations[0], Quaternions):
-            matrices = tuple(Quaternions(each.quaternions[part]).matrices for each in self.rotations)
+            matrices = tuple(Quaternions(rotation.quaternions[part]).matrices for rotation in self.rotations)
             return tuple(pose_path(self.chain, with_rotations(self.chain, part_of(self.motion, part), matrices)))
         return tuple(poses if len(poses) == 1 else poses[part] for poses in self.poses)
 

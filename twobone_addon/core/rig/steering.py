@@ -72,9 +72,9 @@ def rolls(joints: Array, now: Array) -> Array:
     now : (F, 3), present middle joints. The angle is 0 where either point lies on the line.
     """
     axis = unit(joints[:, 2] - joints[:, 0])
-    wanted, present = (across(place - joints[:, 0], axis) for place in (joints[:, 1], now))
-    angles = np.arctan2(dot(axis, cross(present, wanted)), dot(present, wanted))
-    heights = np.minimum(magnitude(wanted), magnitude(present))
+    intended, present = (across(place - joints[:, 0], axis) for place in (joints[:, 1], now))
+    angles = np.arctan2(dot(axis, cross(present, intended)), dot(present, intended))
+    heights = np.minimum(magnitude(intended), magnitude(present))
     return np.where(heights > CLEARLY_BENT * magnitude(joints[:, 2] - joints[:, 0]), angles, 0.0)
 
 
@@ -137,11 +137,11 @@ def rounded_at_distance(values: Array, matrices: Array, center: Array) -> Array:
     """
     nearest = values.astype(np.float32)
     step = np.spacing(np.abs(nearest))
-    wanted = _distances(values, matrices, center)
+    distances = _distances(values, matrices, center)
     best, least = nearest.astype(float), np.full(len(values), np.inf)
     for steps in STEPS:
         tried = (nearest + step * np.array(steps, dtype=np.float32)).astype(float)
-        error = np.abs(_distances(tried, matrices, center) - wanted)
+        error = np.abs(_distances(tried, matrices, center) - distances)
         better = error < least
         best[better], least[better] = tried[better], error[better]
     return best

@@ -119,21 +119,21 @@ def _replan_cycle(chain: ChainProblem, path: Array, distances: Array) -> Array:
     """The smoothest path `(n, F)` found for one chain that ends as it begins (a cycle)."""
     period = chain.size - 1
     rounds = np.append(np.tile(np.arange(period), 3), period)
-    found = _replan(chain.take(rounds), path[:, rounds], distances[rounds])
-    found = unwrap(chain, found[:, period : 2 * period + 1], chain.size)
-    turns = np.where(_turns_freely(chain).all(axis=1), np.rint((found[:, -1] - found[:, 0]) / (2 * np.pi)), 0.0)
-    closing = found[:, 0] + 2 * np.pi * turns
-    if np.abs(closing - found[:, -1]).max() < SMALLEST_SPIKE:
-        found[:, -1:], _ = descend(chain.take(np.array([period])), closing[:, np.newaxis])
-    return found
+    replanned = _replan(chain.take(rounds), path[:, rounds], distances[rounds])
+    replanned = unwrap(chain, replanned[:, period : 2 * period + 1], chain.size)
+    turns = np.where(_turns_freely(chain).all(axis=1), np.rint((replanned[:, -1] - replanned[:, 0]) / (2 * np.pi)), 0.0)
+    closing = replanned[:, 0] + 2 * np.pi * turns
+    if np.abs(closing - replanned[:, -1]).max() < SMALLEST_SPIKE:
+        replanned[:, -1:], _ = descend(chain.take(np.array([period])), closing[:, np.newaxis])
+    return replanned
 
 
 def _replan(chain: ChainProblem, path: Array, distances: Array) -> Array:
     """The smoothest path `(n, F)` found for one chain."""
-    poses, left = branches(chain)
+    poses, remaining = branches(chain)
     poses = np.concatenate([path[np.newaxis], poses])
-    left = np.concatenate([distances[np.newaxis], left])
-    planned = unwrap(chain, least_motion(chain, poses, left), chain.size)
+    remaining = np.concatenate([distances[np.newaxis], remaining])
+    planned = unwrap(chain, least_motion(chain, poses, remaining), chain.size)
     # Where one branch splits in two, the plan may jump although spreading the jumps of the original path would not.
     candidates = [_draw_out_jumps(chain, candidate) for candidate in (planned, path)]
     return min(candidates, key=lambda drawn: _roughness(chain, drawn))
@@ -142,8 +142,8 @@ def _replan(chain: ChainProblem, path: Array, distances: Array) -> Array:
 def _draw_out_jumps(chain: ChainProblem, path: Array) -> Array:
     """The path `(n, F)` with its jumps spread over neighbouring frames where the tip stays as close to its target."""
     jumps = find_jumps(chain, path, chain.size)[0]
-    drawn, left = descend(chain, draw_out(chain, path, jumps))
-    return np.where(left <= chain.distances(path) + REACHED, drawn, path)
+    drawn, distances = descend(chain, draw_out(chain, path, jumps))
+    return np.where(distances <= chain.distances(path) + REACHED, drawn, path)
 
 
 def _roughness(chain: ChainProblem, path: Array) -> tuple[int, float]:
@@ -161,7 +161,7 @@ def branches(chain: ChainProblem) -> tuple[Array, Array]:
     return np.stack([poses for poses, _ in solved]), np.stack([left for _, left in solved])
 
 
-def least_motion(chain: ChainProblem, poses: Array, left: Array) -> Array:
+def least_motion(chain: ChainProblem, poses: Array, distances: Array) -> Array:
     """Pick one pose per frame so that the joints turn least over the whole range.
 
     poses : (K, n, F); left : (K, F), remaining distances
@@ -173,7 +173,7 @@ def least_motion(chain: ChainProblem, poses: Array, left: Array) -> Array:
     deviations = np.where(turns_freely[:, np.newaxis], wrap(deviations), deviations)
     per_pose = COST_OF_DEVIATION * (deviations[:, 1:] ** 2).sum(axis=1)
     per_pose += COST_OF_WRONG_SIDE * (likeness(chain, poses) < -CLEARLY_BENT)
-    per_pose += COST_OF_MISSING * (left > left.min(axis=0) + REACHED)
+    per_pose += COST_OF_MISSING * (distances > distances.min(axis=0) + REACHED)
     count, joints, frames = poses.shape
     per_step = np.zeros((frames - 1, count, count))
     for joint in range(joints):
@@ -283,11 +283,11 @@ def _half(chain: ChainProblem, half: Array, frames: int) -> tuple[Array, ChainPr
 def _pull(part: ChainProblem, here: Array, middle: Array) -> Array:
     """Poses `(n, P)` moved towards `middle` with their tips kept; `here` where that fails."""
     wish = np.clip(OVER_RELAXATION * (middle - here), -LONGEST_PULL, LONGEST_PULL)
-    left = part.distances(here)
+    distances = part.distances(here)
     there = _keep_tip(part, here, wish)
     for _ in range(CORRECTIONS):
         there = _keep_tip(part, there, np.zeros_like(there))
-    keeps_tip = part.distances(there) <= np.maximum(left, TIP_MAY_DRIFT)
+    keeps_tip = part.distances(there) <= np.maximum(distances, TIP_MAY_DRIFT)
     is_nearer = _squared(there - middle) <= _squared(here - middle)
     return np.where(keeps_tip & is_nearer, there, here)
 

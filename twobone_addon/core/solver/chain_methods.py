@@ -42,20 +42,20 @@ def spring_pose(problem: ChainProblem) -> Array:
     halves = np.tan(0.5 * wrap(problem.preferred[1:]))
     greatest = np.abs(halves).max(axis=0)
     shape = np.divide(halves, greatest, out=np.zeros_like(halves), where=greatest > 0)
-    wanted = norm(problem.targets)
-    low, high, crossed = _bracket(problem, shape, wanted)
+    distances = norm(problem.targets)
+    low, high, crossed = _bracket(problem, shape, distances)
     for _ in range(HALVINGS):
         middle = 0.5 * (low + high)
-        too_far = _root_tip_distances(problem, shape, middle) > wanted
+        too_far = _root_tip_distances(problem, shape, middle) > distances
         low = np.where(too_far & crossed, middle, low)
         high = np.where(too_far | ~crossed, high, middle)
     folds = np.where(crossed, 0.5 * (low + high), _nearest(problem, shape, low, high))
     straight = np.zeros(problem.size)
-    folds = np.where(_root_tip_distances(problem, shape, straight) <= wanted, straight, folds)
+    folds = np.where(_root_tip_distances(problem, shape, straight) <= distances, straight, folds)
     return np.concatenate([problem.preferred[:1], _bends(problem, shape, folds)])
 
 
-def _bracket(problem: ChainProblem, shape: Array, wanted: Array) -> tuple[Array, Array, Mask]:
+def _bracket(problem: ChainProblem, shape: Array, distances: Array) -> tuple[Array, Array, Mask]:
     """Folds `(P,)` below and above the one with distance `wanted`; without one, around the first minimum of the distance."""
     count = STEPS_PER_LINK * len(problem.lengths)
     steps = np.linspace(0.0, np.pi, count + 1)
@@ -65,7 +65,7 @@ def _bracket(problem: ChainProblem, shape: Array, wanted: Array) -> tuple[Array,
     for step in range(1, count + 1):
         here = _root_tip_distances(problem, shape, np.full(problem.size, steps[step]))
         is_open = ~crossed & ~parted
-        crossing = is_open & (before > wanted) & (here <= wanted)
+        crossing = is_open & (before > distances) & (here <= distances)
         parting = is_open & ~crossing & (here > before) & (before < farthest - CLEARLY_NEARER)
         low = np.where(crossing, steps[step - 1], np.where(parting, steps[max(step - 2, 0)], low))
         high = np.where(crossing | parting, steps[step], high)

@@ -48,10 +48,10 @@ class TWOBONE_OT_bake(RepeatsChain, ShowsProgress, NeedsMode, bpy.types.Operator
         owners = {armature, *(chain.id_data for chain in selected_chains(context.view_layer))}
         armatures = [owner for owner in owners if owner is not None and owner.type == "ARMATURE"]
         self.renamed = [renamed for owner in armatures for renamed in keep_names_apart(owner)]
-        wanted = self.wanted_settings(context)
-        self.show(wanted)
-        keepers = [settings.stored for settings in wanted] if self.several else [self.stored]
-        return Begun(keepers, run_steps(context.scene, task_named("bake"), BakeAllSettings(chains=tuple(wanted)), armature))
+        chains = self.wanted_settings(context)
+        self.show(chains)
+        keepers = [chain.stored for chain in chains] if self.several else [self.stored]
+        return Begun(keepers, run_steps(context.scene, task_named("bake"), BakeAllSettings(chains=tuple(chains)), armature))
 
     def explain(self, context: bpy.types.Context, error: TwoBoneError) -> Sentence:
         """Return the error's sentence, with the failing chain if several were selected."""
@@ -80,12 +80,12 @@ class TWOBONE_OT_bake_all(ShowsProgress, NeedsMode, bpy.types.Operator):
 
         armatures = {chain.id_data for chain in stored_chains(context.scene)}
         self.renamed = [renamed for armature in armatures for renamed in keep_names_apart(armature)]
-        found, skipped = with_targets(stored_in_scope(context, self.scope))
-        settings = [stored_settings(chain.id_data, chain, {}) for chain in found]
+        chains, skipped = with_targets(stored_in_scope(context, self.scope))
+        settings = [stored_settings(chain.id_data, chain, {}) for chain in chains]
         # With several actions every chain gets a report for each, but it can only keep one.
-        keepers = [each.stored for each in settings] if self.actions == ACTIVE else []
-        wanted = BakeAllSettings(chains=tuple(settings), last_wins=self.last_wins)
-        steps = run_steps(context.scene, task_named("bake"), wanted, actions=self.actions)
+        keepers = [setting.stored for setting in settings] if self.actions == ACTIVE else []
+        bake_all = BakeAllSettings(chains=tuple(settings), last_wins=self.last_wins)
+        steps = run_steps(context.scene, task_named("bake"), bake_all, actions=self.actions)
 
         def with_skipped() -> Steps[BakeReport]:
             return replace((yield from steps), skipped=skipped)
@@ -107,10 +107,10 @@ class TWOBONE_OT_bake_all(ShowsProgress, NeedsMode, bpy.types.Operator):
     def explain(self, context: bpy.types.Context, error: TwoBoneError) -> Sentence:
         """Return the error's sentence with the chain that fails on its own, if there is one."""
         try:
-            found, _ = with_targets(list(chains_in_scope(context, self.scope)))
+            chains, _ = with_targets(list(chains_in_scope(context, self.scope)))
         except SelectionError:
             return error.sentence
-        return explained(context, found, error)
+        return explained(context, chains, error)
 
 
 def explained(context: bpy.types.Context, chains: Iterable[StoredChain], error: TwoBoneError) -> Sentence:
@@ -139,30 +139,30 @@ def stored_in_scope(context: bpy.types.Context, scope: str) -> list[StoredChain]
 
     Raises `ObjectError` if there is not even an armature to look in.
     """
-    found = list(chains_in_scope(context, scope))
-    if not found:
+    chains = list(chains_in_scope(context, scope))
+    if not chains:
         if scope == "ACTIVE":
             find_armature("", active_armature(context))
         where = {"ACTIVE": "active armature", "SELECTED": "selection", "SCENE": "scene"}[scope]
         raise SelectionError(
             "No enabled chain is stored in the {where}. Add a chain in the sidebar first.", where=Sentence(where)
         )
-    return found
+    return chains
 
 
-def with_targets(found: list[StoredChain]) -> tuple[list[StoredChain], list[str]]:
+def with_targets(chains: list[StoredChain]) -> tuple[list[StoredChain], list[str]]:
     """Return the chains to bake, and the names of those skipped because they never had a target; a single one is kept.
 
     Raises `SelectionError` if none of several ever had one. Find Limbs lists chains without targets, and an animator adds
     them to those to be baked. A chain without a target that was baked before, or that names a target bone, has lost its
     target, as has one whose target was deleted, so it is kept and the bake refuses it.
     """
-    never = [chain for chain in found if chain.target is None and not (chain.target_bone or chain.report or chain.lost_target)]
-    if len(never) == len(found) > 1:
+    never = [chain for chain in chains if chain.target is None and not (chain.target_bone or chain.report or chain.lost_target)]
+    if len(never) == len(chains) > 1:
         raise SelectionError(NO_TARGETS)
-    if len(never) == len(found):
-        return found, []
-    return [chain for chain in found if chain not in never], [chain.name for chain in never]
+    if len(never) == len(chains):
+        return chains, []
+    return [chain for chain in chains if chain not in never], [chain.name for chain in never]
 
 
 CLASSES = (TWOBONE_OT_bake, TWOBONE_OT_bake_all)

@@ -187,9 +187,9 @@ class WithMouse(FromTable):
         """Show the limb, the frame and the range of the nudge in the redo panel."""
         self.chain, self.frame = report.chain, report.frame
         self.upper, self.lower = ("", "") if report.chain else (report.upper, report.lower)
-        own = next((each for each in report.nudges if each.frame == report.frame), None)
-        if own is not None:
-            self.before, self.after = own.before, own.after
+        new = next((nudge for nudge in report.nudges if nudge.frame == report.frame), None)
+        if new is not None:
+            self.before, self.after = new.before, new.after
 
 
 @operator_for(TABLES["nudge"])

@@ -28,8 +28,8 @@ RANGE = {"frame_range", "frame_start", "frame_end"}
 
 def _settings_in_scope(context: bpy.types.Context, scope: str, given: dict[str, Any]) -> list[BakeSettings]:
     """Return the settings of all enabled chains in the scope, overridden by `given`; raises `SelectionError` if none is."""
-    found = stored_in_scope(context, scope)
-    return [stored_settings(chain.id_data, chain, over_stored(context.scene, chain, given)) for chain in found]
+    chains = stored_in_scope(context, scope)
+    return [stored_settings(chain.id_data, chain, over_stored(context.scene, chain, given)) for chain in chains]
 
 
 @operator_for(TABLES["convert"])
@@ -60,14 +60,14 @@ class TWOBONE_OT_bake_target(RepeatsChain, ShowsProgress, NeedsMode, bpy.types.O
 
         armature = active_armature(context)
         if self.scope == "CHAIN":
-            wanted = [_with_stored_guides(settings) for settings in self.wanted_settings(context)]
+            chains = [_with_stored_guides(settings) for settings in self.wanted_settings(context)]
         else:
             self.is_repeated = False
-            wanted = _settings_in_scope(context, self.scope, given_settings(self))
+            chains = _settings_in_scope(context, self.scope, given_settings(self))
         if self.rotate:
-            wanted = [with_rotation(settings) for settings in wanted]
-        self.show(wanted)
-        settings = GiveSettings(chains=tuple(wanted), rotate=self.rotate, scope=self.scope, actions=self.actions)
+            chains = [with_rotation(settings) for settings in chains]
+        self.show(chains)
+        settings = GiveSettings(chains=tuple(chains), rotate=self.rotate, scope=self.scope, actions=self.actions)
         return Begun([], run_steps(context.scene, task_named(self.table.task), settings, armature, actions=self.actions))
 
     def settle(self, report: BakeReport, said: str) -> None:
@@ -115,13 +115,13 @@ class TWOBONE_OT_switch(FromTable, NeedsMode, bpy.types.Operator):
             chains = [stored_settings(chain.id_data, chain, over_stored(context.scene, chain, given)) for chain in selected]
         else:
             chains = [completed(context.scene, given, active, self.chain)]
-        ranges = {(each.frame_range, each.frame_start, each.frame_end) for each in chains}
+        ranges = {(chain.frame_range, chain.frame_start, chain.frame_end) for chain in chains}
         if len(ranges) == 1:  # Shown in the redo panel, it would become that of every limb.
             self.frame_range, self.frame_start, self.frame_end = ranges.pop()
             offer_range(self, context.scene)
-        own = given_settings(self, self.table.own)
-        wanted = SwitchSettings(**own, chains=tuple(chains))
-        return Begun([], run_steps(context.scene, task_named(self.table.task), wanted, active, actions=wanted.actions))
+        given_own = given_settings(self, self.table.own)
+        switch = SwitchSettings(**given_own, chains=tuple(chains))
+        return Begun([], run_steps(context.scene, task_named(self.table.task), switch, active, actions=switch.actions))
 
     def _limbs_in_scope(self, context: bpy.types.Context, given: dict[str, Any]) -> list[BakeSettings]:
         """Return the settings of all enabled chains in the scope, or of the limbs found on an armature that has no chains."""
@@ -131,11 +131,11 @@ class TWOBONE_OT_switch(FromTable, NeedsMode, bpy.types.Operator):
         armature = active_armature(context)
         if self.scope != "ACTIVE" or armature is None or armature.type != "ARMATURE" or armature.twobone.chains:
             return _settings_in_scope(context, self.scope, given)
-        found = [record.settings for record in found_limbs(context.scene, armature)]
-        if not found:
+        limbs = [record.settings for record in found_limbs(context.scene, armature)]
+        if not limbs:
             return _settings_in_scope(context, self.scope, given)
         own = {"armature": armature.name}
-        return [fresh_settings(context.scene, {**limb, **explicit(given), **own}, armature) for limb in found]
+        return [fresh_settings(context.scene, {**limb, **explicit(given), **own}, armature) for limb in limbs]
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw the redo panel, or the dialog after a refusal."""
@@ -171,18 +171,18 @@ def keep_planted(report: Any, said: str) -> None:
     document = json.loads(report.to_json())
     contacts = []
     for leg in document.get("chains", ()):
-        found = leg.get("contacts", ())
-        for first, last in steps((each["first"], each["last"]) for each in found):
-            within = [each for each in found if first <= each["first"] <= last]
-            sure = [each["confidence"] for each in within if each["confidence"] is not None]
+        noted = leg.get("contacts", ())
+        for first, last in steps((entry["first"], entry["last"]) for entry in noted):
+            within = [entry for entry in noted if first <= entry["first"] <= last]
+            sure = [entry["confidence"] for entry in within if entry["confidence"] is not None]
             contacts.append(
                 {
                     "chain": leg["chain"],
                     "first": first,
                     "last": last,
-                    "slide": max(each["slide_between"] or each["slide_after"] or 0.0 for each in within),
-                    "before": max(each["slide_between_before"] for each in within),
-                    "moved": max(each["moved"] or 0.0 for each in within),
+                    "slide": max(entry["slide_between"] or entry["slide_after"] or 0.0 for entry in within),
+                    "before": max(entry["slide_between_before"] for entry in within),
+                    "moved": max(entry["moved"] or 0.0 for entry in within),
                     "confidence": min(sure) if sure else None,
                 }
             )

@@ -72,10 +72,10 @@ class TWOBONE_OT_make_markers(MayRefuse, NeedsChain, bpy.types.Operator):
         ranges = parsed_report(chain.report)["out_of_reach"][:MOST_MARKERS]
         markers = context.scene.timeline_markers
         present = {(marker.name, marker.frame) for marker in markers}
-        wanted = {(f"{chain.name} out of reach", math.floor(first)) for first, _ in ranges}
-        for name, frame in sorted(wanted - present, key=lambda marker: marker[1]):
+        named = {(f"{chain.name} out of reach", math.floor(first)) for first, _ in ranges}
+        for name, frame in sorted(named - present, key=lambda marker: marker[1]):
             markers.new(name, frame=frame)
-        count = len(wanted - present)
+        count = len(named - present)
         done = pgettext_rpt("1 marker made") if count == 1 else pgettext_rpt("{count} markers made").format(count=count)
         self.report({"INFO"}, done)
         return {"FINISHED"}

@@ -141,8 +141,8 @@ def fit_letters(chain: StoredChain) -> None:
     from ...pipeline.plan.found_chain import chain_found
     from ...pipeline.plan.planes_of_rig import fitting_letters
 
-    found = chain_found(chain.id_data, names_of(chain), every_joint=chain.joints == "ALL")
-    set_values(chain, {**fitting_letters(found), "reference": "REST"})
+    limb = chain_found(chain.id_data, names_of(chain), every_joint=chain.joints == "ALL")
+    set_values(chain, {**fitting_letters(limb), "reference": "REST"})
 
 
 def _initial_value(armature: bpy.types.Object, chain: StoredChain, name: str) -> float:

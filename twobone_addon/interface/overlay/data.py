@@ -92,11 +92,11 @@ def update(context: bpy.types.Context, armature: bpy.types.Object) -> OverlayPic
     if shown.is_live and shown.present is not live:
         shown.present, shown.situation = live, ()
     if armature.twobone.show_path:
-        found = paths.recall(settings, lambda: _find_paths(bpy.context.scene, settings))
-        if found is not NO_PATHS and found is not shown.paths:  # Until then the old ones stay.
-            shown.paths = found
-            if found.present is not None and not shown.is_live:
-                shown.present, shown.situation = found.present, ()
+        latest = paths.recall(settings, lambda: _find_paths(bpy.context.scene, settings))
+        if latest is not NO_PATHS and latest is not shown.paths:  # Until then the old ones stay.
+            shown.paths = latest
+            if latest.present is not None and not shown.is_live:
+                shown.present, shown.situation = latest.present, ()
     if shown.present is not None:
         _update_picture(context, base_of(chain))
     return shown
@@ -155,19 +155,19 @@ def _update_picture(context: bpy.types.Context, base: Channels | None) -> None:
 
 def _matrices(plan: Any, depsgraph: Any) -> list[Any]:
     """Return the evaluated matrices that the picture depends on, frozen copies for comparison."""
-    found = []
+    matrices = []
     settings = plan.settings
     for name, bone in ((settings.target, settings.target_bone), (settings.pole, settings.pole_bone), (settings.plane_object, "")):
         if name:
             thing = bpy.data.objects[name].evaluated_get(depsgraph)
             world = thing.matrix_world @ thing.pose.bones[bone].matrix if bone else thing.matrix_world.copy()
-            found.append(world.freeze())
+            matrices.append(world.freeze())
     armature = bpy.data.objects[plan.names.armature].evaluated_get(depsgraph)
-    found.append(armature.matrix_world.copy().freeze())
+    matrices.append(armature.matrix_world.copy().freeze())
     bones = [plan.parent.bone] if plan.parent else []
     bones += [bone.name for bone in plan.rest.bones]
-    found.extend(armature.pose.bones[bone].matrix.copy().freeze() for bone in bones)
-    return found
+    matrices.extend(armature.pose.bones[bone].matrix.copy().freeze() for bone in bones)
+    return matrices
 
 
 ROUND = 16
@@ -209,14 +209,14 @@ def pictures_around(pictures: Sequence[FootPicture], frame: float) -> list[FootP
 
     In a long take, all of them together would overlap.
     """
-    found = []
+    around = []
     for picture in pictures:
         stance = [place for place in picture.prints if place.first <= frame <= place.last]
         first, last = (stance[0].first, stance[0].last) if stance else (frame, frame)
         rows = (picture.frames >= first - AROUND) & (picture.frames <= last + AROUND)
         near = tuple(place for place in picture.prints if place.first <= frame + STEPS and place.last >= frame - STEPS)
-        found.append(FootPicture(picture.frames[rows], picture.ways[:, rows], picture.states[rows], near))
-    return [picture for picture in found if len(picture.frames)]
+        around.append(FootPicture(picture.frames[rows], picture.ways[:, rows], picture.states[rows], near))
+    return [picture for picture in around if len(picture.frames)]
 
 
 def foot_lines(pictures: Sequence[FootPicture], palette: Palette) -> Lines:

@@ -205,10 +205,10 @@ def theme_palette(theme: Any, plane: str) -> Palette:
 
 def readable(color: Any, background: Any, opacity: float) -> Color:
     """Mix in as little black or white, whichever contrasts more with the background, as reaches the minimum contrast."""
-    own, behind = np.array(color[:3], dtype=float), np.array(background[:3], dtype=float)
+    foreground, behind = np.array(color[:3], dtype=float), np.array(background[:3], dtype=float)
     background_luminance = _luminance(behind)
     extreme = np.zeros(3) if (background_luminance + 0.05) ** 2 > 0.05 * 1.05 else np.ones(3)
-    mixed = own + SHARES[:, None] * (extreme - own)
+    mixed = foreground + SHARES[:, None] * (extreme - foreground)
     ratios = (_luminance(mixed) + 0.05) / (background_luminance + 0.05)
     enough = np.maximum(ratios, 1.0 / ratios) >= CONTRAST
     red, green, blue = mixed[int(np.argmax(enough))] if enough.any() else extreme

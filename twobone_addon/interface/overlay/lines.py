@@ -68,10 +68,10 @@ class Lines:
 
 def joined(parts: Iterable[Lines]) -> Lines:
     """Concatenate lines."""
-    found = [part for part in parts if len(part.points)]
-    if not found:
+    drawn = [part for part in parts if len(part.points)]
+    if not drawn:
         return Lines(np.empty((0, 3)), np.empty((0, 4)))
-    return Lines(np.concatenate([part.points for part in found]), np.concatenate([part.colors for part in found]))
+    return Lines(np.concatenate([part.points for part in drawn]), np.concatenate([part.colors for part in drawn]))
 
 
 def plane_lines(picture: ChainPicture, palette: Palette) -> Lines:

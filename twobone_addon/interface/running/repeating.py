@@ -58,12 +58,12 @@ class RepeatsChain:
             return [self._settings_of_stored(context, given)]
         return meant_settings(context, given)
 
-    def show(self, wanted: Sequence[BakeSettings]) -> None:
+    def show(self, chains: Sequence[BakeSettings]) -> None:
         """Show the complete settings of a single chain in the redo panel, or the number of several chains."""
-        self.several = len(wanted) if len(wanted) > 1 else 0
+        self.several = len(chains) if len(chains) > 1 else 0
         if self.several:
             return
-        (settings,) = wanted
+        (settings,) = chains
         show_settings(self, settings)
         offer_range(self, bpy.context.scene)
         # The settings of a chain whose bend or influence was changed here name no stored chain, but it still keeps the report.

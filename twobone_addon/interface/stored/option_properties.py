@@ -151,7 +151,7 @@ def _property(option: Option, of_object: Callable[..., Any], rest: dict[str, Any
 
 def offered_objects(object_types: Sequence[str], typed: str) -> list[str]:
     """Return the sorted names of objects of these types that contain the typed text, ignoring case."""
-    names = (found.name for found in bpy.data.objects if found.type in object_types)
+    names = (thing.name for thing in bpy.data.objects if thing.type in object_types)
     return sorted(name for name in names if typed.casefold() in name.casefold())
 
 
@@ -183,7 +183,9 @@ def _listed_actions(option: Option) -> Any:
         armature = bpy.data.objects.get(getattr(operator, "armature", "")) or active_armature(bpy.context)
         is_rig = armature is not None and armature.type == "ARMATURE"
         choices = {ACTIVE: pgettext_iface("Present Action"), ALL: pgettext_iface("All Actions")}
-        choices |= {each.name.replace(SEPARATOR, 2 * SEPARATOR): each.name for each in (actions_of(armature) if is_rig else ())}
+        choices |= {
+            action.name.replace(SEPARATOR, 2 * SEPARATOR): action.name for action in (actions_of(armature) if is_rig else ())
+        }
         given = getattr(operator, option.name)
         choices |= {given: given} if given and given not in choices else {}
         made = [(value, text, "", numbers.setdefault(value, len(numbers))) for value, text in choices.items()]

@@ -78,8 +78,8 @@ def selected_chains(view_layer: bpy.types.ViewLayer) -> list[StoredChain]:
         posed = [thing for thing in things if thing.type == "ARMATURE" and thing.mode == "POSE"]
         return [chain for armature in posed if active.mode == "POSE" for chain in chains_of_bones(armature)]
     armatures = [thing for thing in view_layer.id_data.objects if thing.type == "ARMATURE"]
-    found = [chain for thing in things for armature in armatures for chain in guided_chains(armature, thing)]
-    return [chain for number, chain in enumerate(found) if chain not in found[:number]]
+    chains = [chain for thing in things for armature in armatures for chain in guided_chains(armature, thing)]
+    return [chain for number, chain in enumerate(chains) if chain not in chains[:number]]
 
 
 def chains_of_bones(armature: bpy.types.Object) -> list[StoredChain]:
@@ -123,10 +123,10 @@ def _chains_by_bone(armature: bpy.types.Object, chains: list[StoredChain]) -> di
 
     chain_of: dict[str, str] = {}
     for chain in chains:
-        found = bones_between(armature, chain.upper, chain.tip or chain.lower)
-        for bone in found or bones_between(armature, chain.upper, chain.lower):
+        bones = bones_between(armature, chain.upper, chain.tip or chain.lower)
+        for bone in bones or bones_between(armature, chain.upper, chain.lower):
             chain_of.setdefault(bone.name, chain.name)
-        if chain.tip and not found:
+        if chain.tip and not bones:
             chain_of.setdefault(chain.tip, chain.name)
     for chain in chains:
         for thing, bone in BONE_GUIDES:
@@ -178,7 +178,7 @@ def meant_chains(view_layer: bpy.types.ViewLayer, armature: bpy.types.Object | N
     selected = selected_chains(view_layer)
     if chain not in selected:
         return [chain] if chain is not None else []
-    return [each for each in selected if each.enabled or len(selected) == 1] or [chain]
+    return [chosen for chosen in selected if chosen.enabled or len(selected) == 1] or [chain]
 
 
 def unlisted_limb(context: bpy.types.Context, armature: bpy.types.Object | None) -> dict[str, str]:

@@ -25,8 +25,8 @@ def active_armature(context: bpy.types.Context) -> bpy.types.Object | None:
 
 def guided_chains(armature: bpy.types.Object, thing: bpy.types.Object) -> list[StoredChain]:
     """Return the armature's chains that use an object as target, pole or plane, the active chain first."""
-    found = [chain for chain in armature.twobone.chains if any(getattr(chain, name) == thing for name in GUIDES)]
-    return sorted(found, key=lambda chain: chain != active_chain(armature))
+    chains = [chain for chain in armature.twobone.chains if any(getattr(chain, name) == thing for name in GUIDES)]
+    return sorted(chains, key=lambda chain: chain != active_chain(armature))
 
 
 def chain_in(context: bpy.types.Context) -> StoredChain | None:

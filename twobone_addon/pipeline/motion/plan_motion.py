@@ -136,8 +136,8 @@ def _carried_over(plan: ChainPlan, samples: Samples, matrices: Array) -> Array:
     """World matrices `(F, 4, 4)` with positions transferred from the source's root joint, if there is one, to the chain's."""
     if plan.source is None:
         return matrices
-    source, own = (samples[quantity][:, :3, 3] for quantity in plan.carried_over)
-    places = own + plan.source.scale * (matrices[:, :3, 3] - source)
+    source, followed = (samples[quantity][:, :3, 3] for quantity in plan.carried_over)
+    places = followed + plan.source.scale * (matrices[:, :3, 3] - source)
     carried = np.array(every_row(matrices, len(places)))
     carried[:, :3, 3] = places
     return carried

@@ -132,17 +132,17 @@ def sample_steps(
         values = yield from evaluate(scene, unique, frames, in_scene=in_scene, place=place, verified=verified, lead_in=-1)
         return Samples(values, frames, evaluation)
     motion = CurveMotion(LineageReader(animation_times(scene, frames)))
-    found: dict[Quantity, Array | None] = {}
-    while len(found) < len(unique):
-        if found:
-            yield len(found) / len(unique)
+    known: dict[Quantity, Array | None] = {}
+    while len(known) < len(unique):
+        if known:
+            yield len(known) / len(unique)
         with objects_known():
             end = time.perf_counter() + SLICE
-            for quantity in unique[len(found) :]:
-                found[quantity] = motion.find(quantity)
+            for quantity in unique[len(known) :]:
+                known[quantity] = motion.find(quantity)
                 if time.perf_counter() > end:
                     break
-    values = {quantity: value for quantity, value in found.items() if value is not None}
+    values = {quantity: value for quantity, value in known.items() if value is not None}
     methods = {quantity: "STILL" if len(value) == 1 else "CURVES" for quantity, value in values.items()}
     remaining = [quantity for quantity in unique if quantity not in values]
     for method, share in _evaluated(remaining).items():

@@ -103,7 +103,7 @@ def mirrored_settings(armature: Object, settings: BakeSettings, guides: Mapping[
     mirrored = replace(settings, **changed)
     if settings.plane in LIMB_PLANES:
         return mirrored  # These planes follow the limb and the pole, which are mirrored themselves.
-    normal, other = (normal_at_rest(armature, each, each.upper) for each in (settings, mirrored))
+    normal, other = (normal_at_rest(armature, limb_settings, limb_settings.upper) for limb_settings in (settings, mirrored))
     if AXIAL_MIRROR * normal @ other >= 0.0:
         return mirrored
     limits = {low: -getattr(mirrored, high) for low, high in PAIRS} | {high: -getattr(mirrored, low) for low, high in PAIRS}

@@ -63,7 +63,7 @@ def with_end(armature: Object, names: ChainNames) -> ChainNames:
     if not names.tip_at_tail:
         return names
     limb = (names.upper, names.lower)
-    ends = [end for each in rigify_limbs(armature) if each.controls[:2] == limb for end in each.controls[2:]]
+    ends = [end for controlled in rigify_limbs(armature) if controlled.controls[:2] == limb for end in controlled.controls[2:]]
     return replace(names, tip=ends[0], tip_at_tail=False) if ends else names
 
 
@@ -87,19 +87,19 @@ def refuse_unknown(scene: Scene, settings: BakeSettings) -> None:
         frame_range(scene, settings)
 
 
-def end_bone_of(found: FoundChain, settings: BakeSettings) -> tuple[RestBone | None, int]:
+def end_bone_of(chain: FoundChain, settings: BakeSettings) -> tuple[RestBone | None, int]:
     """The bone whose head is the tip, and the index in the chain of its parent; `None` and 0 if the end is not rotated."""
     if settings.end_rotation == "NONE":
         return None, 0
-    bones = found.rest.bones
-    if carrier_of(found.armature, found.names) != found.names.tip:
+    bones = chain.rest.bones
+    if carrier_of(chain.armature, chain.names) != chain.names.tip:
         raise ChainError(
             'Bone "{bone}" at the tip is parented elsewhere, so the chain cannot turn it. Let the end follow.',
-            bone=found.names.tip,
+            bone=chain.names.tip,
         )
-    if not found.names.tip_at_tail:
+    if not chain.names.tip_at_tail:
         return bones[-1], len(bones) - 2
-    carrier = found.armature.pose.bones[found.names.tip]
+    carrier = chain.armature.pose.bones[chain.names.tip]
     at_tip = [child for child in carrier.children if starts_at_tail(child)]
     if len(at_tip) != 1:
         raise ChainError(

@@ -118,17 +118,17 @@ def frame_range(scene: Scene, settings: BakeSettings) -> tuple[float, float]:
             )
         return start, end
     if settings.frame_range == "TARGET":
-        found = _motion_of_target(settings)
-        if not len(found):
+        motion = _motion_of_target(settings)
+        if not len(motion):
             raise RangeError(
                 'Target "{target}" has no keys of its own to take the range from. Choose another frame range.',
                 target=settings.target,
             )
-        return float(found[0]), float(found[-1])
+        return float(motion[0]), float(motion[-1])
     if settings.frame_range == "AUTO" and settings.target:
-        found = _motion_of_target(settings)
-        if len(found) and found[-1] > found[0]:
-            return float(found[0]), float(found[-1])
+        motion = _motion_of_target(settings)
+        if len(motion) and motion[-1] > motion[0]:
+            return float(motion[0]), float(motion[-1])
     if settings.frame_range == "PREVIEW" and scene.use_preview_range:
         return float(scene.frame_preview_start), float(scene.frame_preview_end)
     return float(scene.frame_start), float(scene.frame_end)

@@ -47,8 +47,8 @@ def normal_now(armature: Object, settings: BakeSettings, upper: str, *, at_rest:
 
 def normal_at_rest(armature: Object, settings: BakeSettings, upper: str) -> Array:
     """Unit normal `(3,)` like that of `normal_now`, with the rig at rest; the armature's X if there is no plane."""
-    found = normal_now(armature, settings, upper, at_rest=True)
-    return np.array([1.0, 0.0, 0.0]) if found is None else found
+    normal = normal_now(armature, settings, upper, at_rest=True)
+    return np.array([1.0, 0.0, 0.0]) if normal is None else normal
 
 
 def _linear(matrix: object) -> Array:
@@ -77,20 +77,20 @@ def decided(settings: BakeSettings, armature: Object | None) -> BakeSettings:
     return replace(settings, **undecided, automatic=settings.automatic | undecided.keys()) if undecided else settings
 
 
-def first_plane(found: FoundChain) -> dict[str, str]:
+def first_plane(chain: FoundChain) -> dict[str, str]:
     """Plane, plane space, bend and reference for a new chain.
 
     Usually the plane of its current pose. In a flat rig, such as a cut-out, whose bones and meshes lie in a letter plane, both
     at rest and in the present pose: that letter plane, and the side of the chain's bend at rest. A single limb does not show
     that its rig is flat, since every leg lies in a plane; only flat meshes do.
     """
-    flat = _flat(found.armature) if _is_whole_rig(found) else ()
-    return {**_letters(found, flat), "reference": "REST"} if flat else dict(CURRENT_POSE)
+    flat = _flat(chain.armature) if _is_whole_rig(chain) else ()
+    return {**_letters(chain, flat), "reference": "REST"} if flat else dict(CURRENT_POSE)
 
 
-def fitting_letters(found: FoundChain) -> dict[str, str]:
+def fitting_letters(chain: FoundChain) -> dict[str, str]:
     """Plane, plane space and bend of the letter plane nearest to the chain's bend at rest."""
-    return _letters(found, _flat(found.armature))
+    return _letters(chain, _flat(chain.armature))
 
 
 def _flat(armature: Object) -> tuple[str, ...]:
@@ -103,18 +103,18 @@ def _flat(armature: Object) -> tuple[str, ...]:
     return tuple(letters for letters in flat if letters in sheets)
 
 
-def _is_whole_rig(found: FoundChain) -> bool:
+def _is_whole_rig(chain: FoundChain) -> bool:
     """Whether the rig is more than one limb and its parents: it has another deforming bone, or a mesh."""
-    upper = found.armature.data.bones[found.names.upper]
+    upper = chain.armature.data.bones[chain.names.upper]
     root = upper.parent_recursive[-1] if upper.parent else upper
-    own = {upper, *upper.parent_recursive, *bones_below(upper)}
+    limb_bones = {upper, *upper.parent_recursive, *bones_below(upper)}
     # Controls, which move no mesh, often lie in the limb's own plane.
-    beside = any(bone.use_deform and bone not in own for bone in bones_below(root))
-    return beside or bool(mesh_extents(found.armature).any())
+    beside = any(bone.use_deform and bone not in limb_bones for bone in bones_below(root))
+    return beside or bool(mesh_extents(chain.armature).any())
 
 
-def _letters(found: FoundChain, flat: tuple[str, ...]) -> dict[str, str]:
-    joints = found.rest.rest_joints()
+def _letters(chain: FoundChain, flat: tuple[str, ...]) -> dict[str, str]:
+    joints = chain.rest.rest_joints()
     plane, side = nearest_letters(joints, flat) if flat else nearest_letters(joints)
     return {"plane": plane, "plane_space": "ARMATURE", "bend": "POSITIVE" if side > 0 else "NEGATIVE"}
 
@@ -125,10 +125,10 @@ def limits_of_rig(settings: BakeSettings, active: Object | None) -> dict[str, An
     Two joints give `upper_min` and so on, more give `limits`. Raises `ChainError` if nothing limits the bones about the hinge
     of the chain's plane.
     """
-    found = find_chain(settings, active)
-    names, rest = found.names, found.rest
-    turns = np.array([turn_limits(found.armature.pose.bones[rest.bones[index].name]) for index in rest.turning])
-    limits = joint_limits_in_plane(rest, _normal(found, settings), turns)
+    chain = find_chain(settings, active)
+    names, rest = chain.names, chain.rest
+    turns = np.array([turn_limits(chain.armature.pose.bones[rest.bones[index].name]) for index in rest.turning])
+    limits = joint_limits_in_plane(rest, _normal(chain, settings), turns)
     if np.all(limits == (-np.pi, np.pi)):
         raise ChainError(
             'No joint limits found from "{upper}" to "{lower}" around the bending axis. Add Limit Rotation constraints in Local '
@@ -149,10 +149,10 @@ def limits_of_rig(settings: BakeSettings, active: Object | None) -> dict[str, An
     }
 
 
-def _normal(found: FoundChain, settings: BakeSettings) -> Array:
+def _normal(chain: FoundChain, settings: BakeSettings) -> Array:
     """Normal `(3,)` of the chain's plane at rest, armature space."""
     if settings.plane == "POSE":
-        return found.rest.upper.rest[:3, :3] @ resting_hinge(found.rest)
+        return chain.rest.upper.rest[:3, :3] @ resting_hinge(chain.rest)
     if settings.plane in LIMB_PLANES:
-        return rest_normal(found.rest)
-    return normal_at_rest(found.armature, settings, found.names.upper)
+        return rest_normal(chain.rest)
+    return normal_at_rest(chain.armature, settings, chain.names.upper)

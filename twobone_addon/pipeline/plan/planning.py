@@ -65,8 +65,8 @@ def source_limb(
             source_rest = nearest_rotation(source_world[:3, :3] @ bone_rest)
             turn = source_rest.T @ nearest_rotation(own_world[:3, :3] @ turned.rest[:3, :3])
         if scale == AUTOMATIC:
-            own = float(path_length(rest.rest_joints())) * _mean_scale(own_world)
-            scale = own / _source_length(source, settings, _mean_scale(source_world))
+            length = float(path_length(rest.rest_joints())) * _mean_scale(own_world)
+            scale = length / _source_length(source, settings, _mean_scale(source_world))
     return SourceLimb(Quantity("WORLD", settings.target, settings.target_root_bone), scale, turn)
 
 
@@ -110,9 +110,9 @@ MOST_CHANNELS = 4
 
 def plan_bake(scene: Scene, settings: BakeSettings, active: Object | None) -> ChainPlan:
     """Find and check everything that a bake with these settings needs; raises a `TwoBoneError` if something is missing."""
-    found = find_chain(settings, active)
+    chain = find_chain(settings, active)
     find_object("Target", settings.target, settings.target_bone)
-    plan = _plan(scene, settings, found)
+    plan = _plan(scene, settings, chain)
     refuse_unwritable_chain(scene, plan)
     # A chain's pointer keeps an object in the file after it was deleted.
     for role, name, bone in followed_by(plan.settings):
@@ -136,12 +136,12 @@ def refuse_unwritable_chain(scene: Scene, plan: ChainPlan, *, is_motion: bool = 
     refuse_unwritable(armature, plan.keyed_paths(), plan.settings.destination, is_motion=is_motion)
 
 
-def _plan(scene: Scene, settings: BakeSettings, found: FoundChain) -> ChainPlan:
-    armature, names, rest = found.armature, found.names, found.rest
+def _plan(scene: Scene, settings: BakeSettings, chain: FoundChain) -> ChainPlan:
+    armature, names, rest = chain.armature, chain.names, chain.rest
     settings = decided(settings, armature)
     refuse_unknown(scene, settings)
     _refuse_unfit(settings, rest)
-    end_bone, end_parent = end_bone_of(found, settings)
+    end_bone, end_parent = end_bone_of(chain, settings)
     parent = armature.pose.bones[names.upper].parent
     followed = followed_by(settings)
     chosen = choose_frames(scene, settings, armature, [bone.name for bone in rest.bones])
@@ -178,17 +178,17 @@ def with_keyed(plan: ChainPlan, armature: Object, paths: Iterable[str]) -> Chain
     baked = baked_channels(armature, {path for path in paths if path.endswith("rotation_euler")})
     channels = (Channel(path, index) for path in paths for index in range(MOST_CHANNELS))
     within = plan.within
-    found = {channel: read_keyed(armature, *channel, *within, baked=channel in baked) for channel in channels}
-    return replace(plan, keyed=plan.keyed | found)
+    keyed = {channel: read_keyed(armature, *channel, *within, baked=channel in baked) for channel in channels}
+    return replace(plan, keyed=plan.keyed | keyed)
 
 
 def _reads_scene(armature: Object, followed: list[tuple[str, str, str]], names: ChainNames, rest: RestChain) -> bool:
     """Check everything the chain follows, and return whether any of it depends on the scene itself."""
     reads_scene = dependencies(objects_by_name(), [(armature.name, carrier_of(armature, names))]).reads_scene
     for role, name, bone in followed:
-        found = find_object(role, name, bone)
-        above = dependencies(objects_by_name(), [(found.name, bone)])
-        _refuse_feedback(role, above, names, rest, found)
+        thing = find_object(role, name, bone)
+        above = dependencies(objects_by_name(), [(thing.name, bone)])
+        _refuse_feedback(role, above, names, rest, thing)
         reads_scene = reads_scene or above.reads_scene
     return reads_scene
 
@@ -258,8 +258,8 @@ def _notes(armature: Object, rest: RestChain) -> tuple[Sentence, ...]:
     return tuple(notes)
 
 
-def _refuse_feedback(role: str, above: Dependencies, names: ChainNames, rest: RestChain, found: Object) -> None:
-    if found.name == names.armature and not any(owner == names.armature and bone for owner, bone in above.nodes):
+def _refuse_feedback(role: str, above: Dependencies, names: ChainNames, rest: RestChain, followed: Object) -> None:
+    if followed.name == names.armature and not any(owner == names.armature and bone for owner, bone in above.nodes):
         raise DependencyError(
             'The armature "{armature}" cannot be its own {role}. Choose another object, or one of its bones.',
             armature=names.armature,
@@ -272,7 +272,7 @@ def _refuse_feedback(role: str, above: Dependencies, names: ChainNames, rest: Re
                 '{role} "{object}" depends on bone "{bone}" of the chain that should follow it. Choose an object that does not '
                 "move with the chain.",
                 role=Sentence(role),
-                object=found.name,
+                object=followed.name,
                 bone=bone,
             )
 

@@ -161,13 +161,13 @@ def _bend_as_posed(plan: ChainPlan, motion: PlanMotion, limb: Limb, targets: Arr
     """
     asked = _asked_side(plan, motion)
     bends = seen_bend(limb.own, limb.joints)
-    own = np.where(bends < 0.0, -1.0, 1.0)
+    posed_sides = np.where(bends < 0.0, -1.0, 1.0)
     if limb.joints.shape[-2] - 1 != TWO:
-        return asked * own
+        return asked * posed_sides
     root, tip = limb.joints[..., 0, :], limb.joints[..., -1, :]
     nearer = np.sum((targets - root) ** 2, axis=-1) < np.sum((tip - root) ** 2, axis=-1)
     around = sides_with_hysteresis(bends, UNSEEN_BEND)
-    sides = np.where(nearer & (np.abs(bends) <= UNSEEN_BEND), around, own)
+    sides = np.where(nearer & (np.abs(bends) <= UNSEEN_BEND), around, posed_sides)
     clear = clear_sides(bends) if plan.hinges is None else plan.hinges.sides
     return asked * overstretched_sides(sides, bends, needed_bends(limb.joints, targets), clear)
 

@@ -97,12 +97,12 @@ def limb_in_plane(unaimed: UnaimedLimb, motion: PlanMotion, targets: Array) -> L
     else:
         normals = _untwisted(planes, joints)
     normals = np.broadcast_to(normals, planes.shape)
-    own = in_parts(lambda part: least_turn(planes[part], normals[part]) @ plane.frames[part], len(planes))
+    own_frames = in_parts(lambda part: least_turn(planes[part], normals[part]) @ plane.frames[part], len(planes))
     if plan.settings.reference == "POSE":
-        return Limb(plane, Laying(flatten=False, own=own), own, joints)
+        return Limb(plane, Laying(flatten=False, own=own_frames), own_frames, joints)
     if not bent_at_rest:
         at_rest = carried_normal(hinge_axis(unaimed.upper, normals), unaimed.reference.inherited[0])
-    return Limb(plane, Laying(flatten=True, normal=at_rest), own, joints)
+    return Limb(plane, Laying(flatten=True, normal=at_rest), own_frames, joints)
 
 
 def posed_joints(plan: ChainPlan, motion: PlanMotion) -> Array:
@@ -168,8 +168,8 @@ def _kept_where_straight(normals: Array, planes: Array, joints: Array, telling: 
     tells = limb_bends(joints)[1] > telling
     right = dot(normals, planes) > SAME_NORMAL
     around = right[held_rows(tells)] & right[::-1][held_rows(tells[::-1])][::-1]
-    left = around & ~tells
-    return np.where(left[:, None], _untwisted(planes, joints), normals) if left.any() else normals
+    is_left = around & ~tells
+    return np.where(is_left[:, None], _untwisted(planes, joints), normals) if is_left.any() else normals
 
 
 def _untwisted(planes: Array, joints: Array) -> Array:
@@ -227,12 +227,12 @@ def overstretched_sides(sides: Array, bends: Array, needed: Array, clear: Array)
 
     The side is the same for as long as the limb is overstretched, so that the joint does not snap over meanwhile.
     """
-    found, clear = sides.copy(), np.broadcast_to(clear, sides.shape)
+    corrected, clear = sides.copy(), np.broadcast_to(clear, sides.shape)
     for first, last in runs((sides != clear) & (np.abs(bends) <= LITTLE)):
         rows = slice(first, last + 1)
         if needed[rows].max() > max(FAR_MORE * float(np.abs(bends[rows]).max()), LITTLE):
-            found[rows] = clear[rows]
-    return found
+            corrected[rows] = clear[rows]
+    return corrected
 
 
 def _bends(links: Array) -> tuple[Array, Array]:

@@ -229,11 +229,11 @@ def present_inputs(
 def present_limbs(inputs: Sequence[PresentInputs], known: Sequence[PresentLimb | None]) -> list[PresentLimb]:
     """The limbs of these inputs. Of limbs `known` from before, only what differs is computed; mostly that is the target."""
     pairs = list(zip(inputs, known, strict=True))
-    kept = [limb.unaimed if limb and each.differ_in_target_only(limb.inputs) else None for each, limb in pairs]
-    anew = [each for each, limb in zip(inputs, kept, strict=True) if limb is None]
-    plans = [each.plan for each in anew]
-    made = unaimed_limbs(plans, [plan_motion(each.plan, each.samples) for each in anew])
-    return [PresentLimb(each, limb or next(made)) for each, limb in zip(inputs, kept, strict=True)]
+    kept = [limb.unaimed if limb and limb_inputs.differ_in_target_only(limb.inputs) else None for limb_inputs, limb in pairs]
+    anew = [limb_inputs for limb_inputs, limb in zip(inputs, kept, strict=True) if limb is None]
+    plans = [limb_inputs.plan for limb_inputs in anew]
+    made = unaimed_limbs(plans, [plan_motion(limb_inputs.plan, limb_inputs.samples) for limb_inputs in anew])
+    return [PresentLimb(limb_inputs, limb or next(made)) for limb_inputs, limb in zip(inputs, kept, strict=True)]
 
 
 def present_motion(limb: PresentLimb, place_world: Array | None = None) -> AimedMotion:

@@ -189,7 +189,7 @@ def aimed_poses(limbs: Iterable[UnaimedLimb], motions: Sequence[AimedMotion], *,
     problems = [_problem(limb, motion) for limb, motion in zip(limbs, motions, strict=True)]
     plans = [problem.plan for problem in problems]
     posed = follow_together([problem.following for problem in problems], quickly=quickly)
-    return [_solved(*each) for each in zip(plans, motions, problems, posed, strict=True)]
+    return [_solved(*parts) for parts in zip(plans, motions, problems, posed, strict=True)]
 
 
 def solve_curves(plan: ChainPlan, motion: AimedMotion) -> SolvedChain:
@@ -204,7 +204,7 @@ def solve_together(plans: Sequence[ChainPlan], motions: Sequence[AimedMotion]) -
 
 def curves_of_poses(plans: Sequence[ChainPlan], motions: Sequence[PlanMotion], poses: Sequence[SolvedPose]) -> list[SolvedChain]:
     """Turn solved poses into continuous curves."""
-    return [_with_curves(*each) for each in zip(plans, motions, poses, strict=True)]
+    return [_with_curves(*parts) for parts in zip(plans, motions, poses, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +248,7 @@ def _with_curves(plan: ChainPlan, motion: PlanMotion, pose: SolvedPose) -> Solve
 
 def curves_of_rows(plan: ChainPlan, motion: PlanMotion, pose: SolvedPose, rows: Indices) -> list[CurveSamples]:
     """The continuous curves of a pose at `rows`; plan and motion have just these rows."""
-    rotations = tuple(OneOfSeveral(each, rows) for each in pose.turned.rotations)
+    rotations = tuple(OneOfSeveral(rotation, rows) for rotation in pose.turned.rotations)
     end = None if pose.end_rotation is None else frame_rows(pose.end_rotation, rows)
     part = replace(pose, turned=replace(pose.turned, rotations=rotations), ratio=frame_rows(pose.ratio, rows), end_rotation=end)
     return _with_curves(plan, motion, part).curves
@@ -318,7 +318,7 @@ def _rotation_curves(plan: ChainPlan, bone: RestBone, rotation: LocalRotations, 
         rotation=rotation,
         present=present,
         outside=surroundings_of(plan, path, present),
-        baked=frozenset(index for index in range(3) if plan.keyed[path, index].baked),
+        baked=frozenset(index for index in range(3) if plan.keyed[Channel(path, index)].baked),
     )
     now = np.broadcast_to(present[:, curves.indices], curves.values.shape)
     values = now if np.all(np.abs(curves.values - now) <= REPEATED) else curves.values
@@ -336,10 +336,10 @@ def surroundings_of(plan: ChainPlan, path: str, present: Array) -> Surroundings:
     settings = plan.settings
     held = (settings.key_before, settings.key_after) if settings.destination != "NLA" else (False, False)
     width = 3 if path.endswith("rotation_euler") else 4
-    keyed = [plan.keyed[path, index] for index in range(width)]
+    keyed = [plan.keyed[Channel(path, index)] for index in range(width)]
     sides = []
     for side, row in ((0, 0), (1, -1)):
-        values = [each.frame_beside[side] if held[side] else each.beside[side] for each in keyed]
+        values = [channel.frame_beside[side] if held[side] else channel.beside[side] for channel in keyed]
         known = held[side] or any(value is not None for value in values)
         filled = [present[row, index] if value is None else value for index, value in enumerate(values)]
         sides.append(np.array(filled) if known else None)

@@ -118,14 +118,14 @@ def worst_between(reported: Track, inside: Track) -> Between | None:
     known = np.isfinite(inside.distances)
     if not known.any():
         return None
-    frames, found = inside.frames[known], inside.distances[known]
+    frames, misses = inside.frames[known], inside.distances[known]
     at_ends = np.nan_to_num(reported.distances, nan=np.inf)
     place = np.clip(np.searchsorted(reported.frames, frames), 1, len(at_ends) - 1)
-    rise = found - np.maximum(at_ends[place - 1], at_ends[place])
+    rise = misses - np.maximum(at_ends[place - 1], at_ends[place])
     worst = int(np.argmax(rise))
     order = np.argsort(frames)
     return Between(
-        farthest=float(found.max()),
+        farthest=float(misses.max()),
         rise=max(0.0, float(rise[worst])),
         frame=float(frames[worst]),
         frames=frames[order],
@@ -164,8 +164,8 @@ def keyed_intervals(frames: Array, keyed: Array) -> Array:
     inside = keyed[(keyed > frames[0]) & (keyed < frames[-1])]
     rows = np.searchsorted(frames, inside)
     apart = np.minimum(frames[rows] - inside, inside - frames[rows - 1]) > SAME_FRAME
-    found = np.unique(rows[apart] - 1)
-    return found[:: max(1, -(-len(found) // MOST_KEYED))]
+    intervals = np.unique(rows[apart] - 1)
+    return intervals[:: max(1, -(-len(intervals) // MOST_KEYED))]
 
 
 def quarters(frames: Array, intervals: Array) -> Array:
@@ -197,9 +197,9 @@ def parts_of(count: int) -> Iterator[slice]:
 def _expected_errors(track: Track, targets_between: Array | None, rows: slice, interpolation: str) -> Array:
     """Expected tip errors `(I,)` in some of the intervals; see `worst_intervals`."""
     first, last = max(0, rows.start - 1), rows.stop + 2  # with a neighbour on both sides, which a cubic needs
-    own = slice(rows.start - first, rows.stop - first)
-    tips = _expected_tips(track.joints_world[first:last], interpolation)[own]
-    targets = _along_cubic(track.targets_world[first:last])[own] if targets_between is None else targets_between[rows]
+    rows_inside = slice(rows.start - first, rows.stop - first)
+    tips = _expected_tips(track.joints_world[first:last], interpolation)[rows_inside]
+    targets = _along_cubic(track.targets_world[first:last])[rows_inside] if targets_between is None else targets_between[rows]
     return distances(tips, targets).max(axis=-1)
 
 

@@ -14,7 +14,7 @@ from ...core.curves.frames import ranges
 from ...core.solver import Reach
 from ...records import replace
 from ...said import Sentence, note
-from ...scene.blender_types import Object, Scene
+from ...scene.blender_types import Object, Property, Scene
 from ...scene.bones import ChainNames
 from ...scene.graph.motion_digests import KnownMotion, motion_digest, text_digest
 from ...scene.keys.reading import is_animated
@@ -41,15 +41,15 @@ WITHOUT_A_SAY = ORIGINS | {"stored", "verify", "evaluation"}
 
 def fingerprints_of(scene: Scene, plans: Sequence[ChainPlan]) -> list[Fingerprint | None]:
     """The fingerprints of chains that have just been baked; `None` where no stored chain keeps the report."""
-    known, found = KnownMotion(), list[Fingerprint | None]()
+    known, prints = KnownMotion(), list[Fingerprint | None]()
     for plan in plans:
         names = plan.names
         if not find_armature(names.armature, None).twobone.chains:
-            found.append(None)
+            prints.append(None)
             continue
         settings = replace(plan.settings, armature=names.armature, upper=names.upper, lower=names.lower)
-        found.append(Fingerprint(settings_digest(scene, settings), chain_digest(settings, known)))
-    return found
+        prints.append(Fingerprint(settings_digest(scene, settings), chain_digest(settings, known)))
+    return prints
 
 
 def fingerprint(scene: Scene, settings: BakeSettings) -> Fingerprint:
@@ -67,12 +67,12 @@ def settings_digest(scene: Scene, settings: BakeSettings) -> str:
 def chain_digest(settings: BakeSettings, known: KnownMotion | None = None) -> str:
     """Digest of the animation, see `Fingerprint`; several chains may share the cache `known`."""
     armature = find_armature(settings.armature, None)
-    own = [(armature, path) for path, _ in _keyed_settings(settings)]
+    keyed_settings = [Property(armature, path) for path, _ in _keyed_settings(settings)]
     # Objects and bones whose motion decides whether the tip is on its target.
     moving = [(armature.name, bone.name) for bone in bones_of(armature, chain_names(armature, settings))]
     followed = ((settings.target, settings.target_bone), (settings.pole, settings.pole_bone), (settings.plane_object, ""))
     moving += [(name, bone) for name, bone in followed if name]
-    return motion_digest(moving, own, known)
+    return motion_digest(moving, keyed_settings, known)
 
 
 def _keyed_settings(settings: BakeSettings) -> list[tuple[str, str]]:
@@ -127,10 +127,10 @@ class _Verdict:
         unseen = self._unseen()
         # If the visible limb does not follow, only the keyed bones can be on target.
         said = [*unseen, self._on_target(on, self.chain.plan.names.lower if unseen else part)]
-        left = ~on
+        is_off = ~on
         for kind, mask in self._reasons():
-            said += self._off(kind, mask & left)
-            left = left & ~mask
+            said += self._off(kind, mask & is_off)
+            is_off = is_off & ~mask
         return said + self._between()
 
     def _unseen(self) -> list[Sentence]:

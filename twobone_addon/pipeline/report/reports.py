@@ -269,7 +269,7 @@ class BakeReport(Report):
         shared = {"seconds": self.seconds, "evaluation": self.evaluation}
         chains = [{**chain.to_dict(), **shared} for chain in self.chains]
         whole = chains[0] if len(chains) == 1 else {**self._totals(), **shared}
-        refused, skipped = [asdict(each, dict_factory=as_json) for each in self.refused], list(self.skipped)
+        refused, skipped = [asdict(action, dict_factory=as_json) for action in self.refused], list(self.skipped)
         return headed(self.kind, {**whole, "chains": chains, "refused": refused, "skipped": skipped, "sentence": self.sentence()})
 
     def _totals(self) -> dict[str, Any]:
@@ -287,7 +287,7 @@ class BakeReport(Report):
     def summary(self) -> Sentence:
         """What was baked and what is off, the remarks, what failed and what was left out."""
         parts = [*self._baked(), *self.remarks]
-        failed = list(dict.fromkeys(each.action for each in self.refused))
+        failed = list(dict.fromkeys(action.action for action in self.refused))
         if failed:
             named = [Sentence("{action}", {"action": name}) for name in failed[:MOST_SAID]]
             named += [Sentence("{count} more", {"count": len(failed) - MOST_SAID})] if len(failed) > MOST_SAID else []
@@ -466,11 +466,11 @@ class ClipsReport(Report):
         off = [(action, report.says) for action, report in self.clips if not report.is_as_asked]
         count = len(self.clips) + len(self.refused)
         parts = [Sentence("{fine} of {count} actions fine", {"fine": len(self.clips) - len(off), "count": count})]
-        failed = [(each.action, each.reason) for each in self.refused]
+        failed = [(refusal.action, refusal.reason) for refusal in self.refused]
         looks, fails = "{count} to look at, first {action}: {sentence}", "{count} failed, first {action}: {sentence}"
-        for text, found in ((looks, off), (fails, failed)):
-            for action, sentence in found[:1]:
-                parts.append(Sentence(text, {"count": len(found), "action": action, "sentence": sentence}))
+        for text, actions in ((looks, off), (fails, failed)):
+            for action, sentence in actions[:1]:
+                parts.append(Sentence(text, {"count": len(actions), "action": action, "sentence": sentence}))
         return joined(parts, "; ")
 
     def lines(self) -> list[str]:
@@ -480,9 +480,9 @@ class ClipsReport(Report):
     def to_dict(self) -> dict[str, Any]:
         """The report as a dictionary for JSON, with the complete report of each action."""
         clips = [{**report.to_dict(), "action": action, "verdict": _verdict(report)} for action, report in self.clips]
-        failed = [{**asdict(each, dict_factory=as_json), "verdict": FAILED} for each in self.refused]
-        own = {"armature": self.armature, "seconds": self.seconds, "notes": [each.text() for each in self.notes]}
-        return headed(self.kind, {**own, "clips": clips, "refused": failed, "sentence": self.sentence()})
+        failed = [{**asdict(action, dict_factory=as_json), "verdict": FAILED} for action in self.refused]
+        fields_before = {"armature": self.armature, "seconds": self.seconds, "notes": [said.text() for said in self.notes]}
+        return headed(self.kind, {**fields_before, "clips": clips, "refused": failed, "sentence": self.sentence()})
 
 
 def report_of_clips(results: Results) -> Any:
@@ -491,12 +491,12 @@ def report_of_clips(results: Results) -> Any:
     Notes on settings without effect come first in each report.
     """
     shared: dict[str, Any] = {"kind": results.kind, "seconds": results.seconds}
-    reports: list[Report] = [replace(each, **shared, notes=[*results.unused, *each.notes]) for each in results.done]
+    reports: list[Report] = [replace(done, **shared, notes=[*results.unused, *done.notes]) for done in results.done]
     if not results.armature:
         return reports[0]
     clips = sorted(map(Clip, results.actions, reports), key=lambda clip: -clip.report.rank)
     # Failed ones first, fine ones last.
-    notes = [note('"{action}" failed: {reason}', action=each.action, reason=each.reason) for each in results.refused]
+    notes = [note('"{action}" failed: {reason}', action=refusal.action, reason=refusal.reason) for refusal in results.refused]
     for action, report in sorted(clips, key=lambda clip: clip.report.is_as_asked):
         notes.append(note('"{action}" {verdict}: {sentence}', action=action, verdict=_verdict(report), sentence=report.says))
     more: dict[str, Any] = {"evaluation": reports[0].evaluation, "refused": results.refused, "notes": notes}
@@ -539,8 +539,8 @@ def with_notes(chains: Sequence[Chain], notes: Sequence[Sentence]) -> list[Chain
 def in_words(refused: Sequence[Refused], passes: int) -> list[Sentence]:
     """Each reason once, with the actions it holds for; without them if it holds for all of several."""
     actions: dict[Sentence, list[str]] = {}
-    for each in refused:
-        actions.setdefault(each.reason, []).append(f'"{each.action}"')
+    for action in refused:
+        actions.setdefault(action.reason, []).append(f'"{action.action}"')
     return [
         reason if len(names) == passes > 1 else note("{actions}: {reason}", actions=", ".join(names), reason=reason)
         for reason, names in actions.items()

@@ -59,9 +59,11 @@ def largest_twists(chains: Sequence[SolvedChain], measured: Sequence[Measured | 
         for part in portions(len(chain.plan.report_rows))
     )
     turned = (bone for several in _batches(pieces) for bone in _turned(several))
-    found = iter([changes for several in _batches(turned) for changes in _changes(several)])
+    changes_of_bones = iter([changes for several in _batches(turned) for changes in _changes(several)])
     return [
-        _largest(chain, [[next(found) for _ in chain.plan.rest.turning] for _ in portions(len(chain.plan.report_rows))])
+        _largest(
+            chain, [[next(changes_of_bones) for _ in chain.plan.rest.turning] for _ in portions(len(chain.plan.report_rows))]
+        )
         for chain in chains
     ]
 
@@ -178,7 +180,7 @@ def _changes(bones: list[_Turned]) -> list[_Change]:
             turns.append(times_still(after[number], np.swapaxes(before[number], -1, -2)))
             axes.append(links[number])
             continue
-        then, now = (np.swapaxes(each[number - 1], -1, -2) for each in (before, after))
+        then, now = (np.swapaxes(rotations[number - 1], -1, -2) for rotations in (before, after))
         turns.append((now @ after[number]) @ np.swapaxes(then @ before[number], -1, -2))
         axes.append((then @ links[number][..., None])[..., 0])
         sides.append((then @ links[number - 1][..., None])[..., 0])
@@ -192,7 +194,7 @@ def _changes(bones: list[_Turned]) -> list[_Change]:
         is_bent = np.minimum(*map(magnitude, bends)) > LEAST_BEND
         flips[based] = is_bent & (dot(*bends) < 0.0)
     ends = np.cumsum(counts)[:-1]
-    return [_Change(*each) for each in zip(np.split(twists, ends), np.split(flips, ends), strict=True)]
+    return [_Change(*parts) for parts in zip(np.split(twists, ends), np.split(flips, ends), strict=True)]
 
 
 def _applied(function: Callable[[Array], Array], pieces: list[Array]) -> list[Array]:
@@ -212,13 +214,13 @@ def _rotations(linear: Array) -> Array:
 
 def _largest(chain: SolvedChain, parts: list[list[_Change]]) -> Twist:
     """The largest twist of a chain and its flips, from the changes of each bone in each portion of the frames."""
-    twists = [np.concatenate([change.twists for change in each]) for each in zip(*parts, strict=True)]
-    worst = [int(np.argmax(each)) for each in twists]
+    twists = [np.concatenate([change.twists for change in changes]) for changes in zip(*parts, strict=True)]
+    worst = [int(np.argmax(twist)) for twist in twists]
     number = max(range(len(twists)), key=lambda number: twists[number][worst[number]])
     names = [chain.plan.rest.bones[index].name for index in chain.plan.rest.turning]
     frames = chain.plan.report_frames
     degrees, frame = np.degrees(twists[number][worst[number]]), frames[worst[number]]
-    flips = [np.concatenate([change.flips for change in each]) for each in zip(*parts, strict=True)]
+    flips = [np.concatenate([change.flips for change in changes]) for changes in zip(*parts, strict=True)]
     flipped = next((place for place, mask in enumerate(flips) if mask.any()), None)
     if flipped is None:
         return Twist(float(degrees), names[number], float(frame))

@@ -82,21 +82,21 @@ def read_animation(datablock: Object) -> Animation:
     data: AnimData | None = getattr(datablock, "animation_data", None)
     if data is None:
         return Animation()
-    found = Animation(mixed=is_mixed(data))
-    if found.mixed:
-        return found
-    found.doubtful.update(driver.data_path for driver in data.drivers)
+    animation = Animation(mixed=is_mixed(data))
+    if animation.mixed:
+        return animation
+    animation.doubtful.update(driver.data_path for driver in data.drivers)
     bag = curve_bag(datablock)
     for fcurve in bag.fcurves if bag else ():
         if fcurve.mute:
             continue
         if not fcurve.keyframe_points and not fcurve.sampled_points and not fcurve.modifiers:
             continue
-        components = found.curves.setdefault(fcurve.data_path, {})
+        components = animation.curves.setdefault(fcurve.data_path, {})
         if not _is_plain(fcurve) or fcurve.array_index in components:
-            found.doubtful.add(fcurve.data_path)
+            animation.doubtful.add(fcurve.data_path)
         components[fcurve.array_index] = fcurve
-    return found
+    return animation
 
 
 def is_flat(fcurve: FCurve) -> bool:
@@ -126,15 +126,15 @@ def keyed_values(fcurve: FCurve, times: Array) -> Array | None:
     if not len(lengths) or np.any(lengths < APART):
         return None
     before = np.clip(np.searchsorted(frames, at, side="right") - 1, 0, len(lengths) - 1)
-    found = np.diff(heights)[before] * (at - frames[before]) / lengths[before] + heights[before]
+    heights_at = np.diff(heights)[before] * (at - frames[before]) / lengths[before] + heights[before]
     known = np.full(len(at), straight)
     for key in (before, before + 1):
         is_on = np.abs(at - frames[key]) <= ON_KEY
-        found, known = np.where(is_on, heights[key], found), known | is_on
+        heights_at, known = np.where(is_on, heights[key], heights_at), known | is_on
     for end, is_outside in ((0, at <= frames[0]), (-1, at >= frames[-1])):
-        found, known = np.where(is_outside, heights[end], found), known | is_outside
-    found[~known] = list(map(fcurve.evaluate, at[~known].tolist()))
-    return found
+        heights_at, known = np.where(is_outside, heights[end], heights_at), known | is_outside
+    heights_at[~known] = list(map(fcurve.evaluate, at[~known].tolist()))
+    return heights_at
 
 
 def may_be_animated(datablock: Object, path: str) -> bool:

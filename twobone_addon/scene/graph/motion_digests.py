@@ -99,10 +99,10 @@ class Digest:
             curves = [[fcurve for fcurve in _strip_curves(strip) if matters(fcurve)] for strip in strips]
             if any(curves):
                 self.add(track.mute, track.is_solo)
-            for strip, found in zip(strips, curves, strict=True):
-                if found:
+            for strip, strip_curves in zip(strips, curves, strict=True):
+                if strip_curves:
                     self.add_settings(strip)
-                    for fcurve in (*strip.fcurves, *found):
+                    for fcurve in (*strip.fcurves, *strip_curves):
                         self.add_curve(fcurve)
 
 
@@ -142,9 +142,11 @@ def _settable(kind: str) -> tuple[str, ...]:
     """Names of a type's settable properties and of its collections."""
     properties = getattr(bpy.types, kind).bl_rna.properties
     return tuple(
-        each.identifier
-        for each in properties
-        if each.identifier not in LOOKS and (not each.is_readonly or each.type == "COLLECTION") and each.identifier != "rna_type"
+        option.identifier
+        for option in properties
+        if option.identifier not in LOOKS
+        and (not option.is_readonly or option.type == "COLLECTION")
+        and option.identifier != "rna_type"
     )
 
 
@@ -233,7 +235,11 @@ class _Motion:
             return
         self._seen.add((owner.name, path))
         self.digest.add(path)
-        animated = {each for each in self._known.paths(owner) if path == each or path.startswith((f"{each}[", f"{each}."))}
+        animated = {
+            known_path
+            for known_path in self._known.paths(owner)
+            if path == known_path or path.startswith((f"{known_path}[", f"{known_path}."))
+        }
         if not animated:
             self.digest.add(_value(owner, path) if _holds_still(path) else None)
             return
@@ -266,7 +272,7 @@ class _Motion:
 
     def _add_constraint(self, digest: Digest, datablock: Object, constraint: Constraint) -> None:
         path = f"{constraint.path_from_id()}."
-        animated = {each.removeprefix(path) for each in self._known.paths(datablock) if each.startswith(path)}
+        animated = {known_path.removeprefix(path) for known_path in self._known.paths(datablock) if known_path.startswith(path)}
         digest.add_settings(constraint, without=animated)
 
     def _add_driver(self, fcurve: FCurve) -> None:

@@ -119,10 +119,10 @@ def bone_of(thing: Object, node: Node) -> PoseBone | None:
 def drivers_by_owner(thing: Object) -> dict[str, list[FCurve]]:
     """An object's drivers by the bone they belong to (see `owner_of`); those of the object itself by an empty name."""
     data = thing.animation_data
-    found: dict[str, list[FCurve]] = {}
+    drivers: dict[str, list[FCurve]] = {}
     for fcurve in data.drivers if data else ():
-        found.setdefault(owner_of(fcurve.data_path), []).append(fcurve)
-    return found
+        drivers.setdefault(owner_of(fcurve.data_path), []).append(fcurve)
+    return drivers
 
 
 def inverse_kinematics(armature: Object) -> dict[str, list[Constraint]]:
@@ -208,11 +208,11 @@ def missing_above(objects: Mapping[str, Object], starts: list[Node]) -> list[Mis
     missing by a placeholder that does not move, and reports nothing afterwards.
     """
     bpy.context.view_layer.update()  # Blender marks drivers as blocked only when they are to run.
-    found = set[Missing]()
+    missing = set[Missing]()
     for name, bone in dependencies(objects, starts).nodes:
         thing = objects[name]
-        found.update(_of_bone(thing, bone) if bone else _of_object(thing))
-    return sorted(found)
+        missing.update(_of_bone(thing, bone) if bone else _of_object(thing))
+    return sorted(missing)
 
 
 def _of_object(thing: Object) -> Iterator[Missing]:
@@ -268,8 +268,8 @@ def _is_blocked(curve: FCurve) -> bool:
         code = compile(driver.expression.strip(), "driver", "eval")
     except (SyntaxError, ValueError):
         return False  # It cannot run anywhere, and is not valid.
-    own = {variable.name for variable in driver.variables}
-    return not set(code.co_names) <= HARMLESS | own
+    names = {variable.name for variable in driver.variables}
+    return not set(code.co_names) <= HARMLESS | names
 
 
 def _if_missing(kind: str, datablock: Any) -> Iterator[Missing]:
@@ -327,8 +327,8 @@ class Stillness:
             return False
         if thing.parent is not None and (thing.parent_type not in {"OBJECT", "BONE"} or thing.parent.type == "CURVE"):
             return False
-        own = self._graph.drivers(thing, "")
-        return all(_is_timeless(constraint) for constraint in thing.constraints) and all(map(self._holds_driver, own))
+        drivers = self._graph.drivers(thing, "")
+        return all(_is_timeless(constraint) for constraint in thing.constraints) and all(map(self._holds_driver, drivers))
 
     def _bone_is_still(self, armature: Object, bone: PoseBone) -> bool:
         if self._graph.animation(armature).mixed or self._is_steered(armature):
@@ -336,8 +336,8 @@ class Stillness:
         key = bone_owner(bone)
         if key in self._bones_with_curves(armature) or bone.name in self._graph.turned(armature):
             return False
-        own = self._graph.drivers(armature, key)
-        return all(_is_timeless(constraint) for constraint in bone.constraints) and all(map(self._holds_driver, own))
+        drivers = self._graph.drivers(armature, key)
+        return all(_is_timeless(constraint) for constraint in bone.constraints) and all(map(self._holds_driver, drivers))
 
     def _holds_driver(self, curve: FCurve) -> bool:
         """Whether a driver's value follows from still things alone."""

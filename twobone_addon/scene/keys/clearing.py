@@ -65,9 +65,9 @@ def release(cleared: Action, paths: Collection[str], gone: Collection[Action] = 
     """
     settings = {path for path in paths if ".constraints[" in path or path.endswith("]")}
     actions = [action for action in bpy.data.actions if settings and getattr(action, PROPERTY, "")]
-    found = [each for action in actions if action not in (cleared, *gone) for each in map(Ledger.of, all_bags(action))]
+    ledgers = [ledger for action in actions if action not in (cleared, *gone) for ledger in map(Ledger.of, all_bags(action))]
     for path in settings:
-        kept = [(each, each.channels[Channel(path)]) for each in found if Channel(path) in each.channels]
+        kept = [(ledger, ledger.channels[Channel(path)]) for ledger in ledgers if Channel(path) in ledger.channels]
         for holding, record in kept if all(record.task == HELD for _, record in kept) else ():
             del holding.channels[Channel(path)]
             fcurve = holding.bag.fcurves.find(path)
@@ -88,14 +88,17 @@ class _RecordedCurve(NamedTuple):
 
 def _recorded_curves(ledger: Ledger, paths: Collection[str]) -> list[_RecordedCurve]:
     """The recorded channels at data paths, also those whose curve somebody has deleted."""
-    found = [
+    present = [
         _RecordedCurve(Channel.of(fcurve), fcurve.group.name if fcurve.group else "", read_keys(fcurve))
         for fcurve in curves_at(ledger.bag, paths)
         if not fcurve.sampled_points and Channel.of(fcurve) in ledger.channels
     ]
-    there = {curve.channel for curve in found}
+    there = {curve.channel for curve in present}
     gone = [channel for channel in ledger.channels if channel.path in paths and channel not in there]
-    return [*found, *(_RecordedCurve(each, each.path.split('"')[1] if '"' in each.path else "", NO_KEYS) for each in gone)]
+    return [
+        *present,
+        *(_RecordedCurve(channel, channel.path.split('"')[1] if '"' in channel.path else "", NO_KEYS) for channel in gone),
+    ]
 
 
 def rewriting(fcurve: FCurve, present: KeyTable) -> None:
@@ -145,7 +148,9 @@ def unmake(owner: Object, ledger: Ledger) -> None:
         original = bpy.data.actions.get(name)
         if original is None or not _same_curves(all_bags(original), all_bags(action)):
             return
-        copies = _copies_of_runs(ledger, {_contents(fcurve) for own in all_bags(original) for fcurve in own.fcurves})
+        copies = _copies_of_runs(
+            ledger, {_contents(fcurve) for original_bag in all_bags(original) for fcurve in original_bag.fcurves}
+        )
         play(data, original, identifier)
         assign(original, "use_fake_user", value=had_fake_user)
         _remove_copies(owner, action, copies)
@@ -163,29 +168,30 @@ def unmake(owner: Object, ledger: Ledger) -> None:
         drop_animation(owner)
 
 
-def _copies_of_runs(ledger: Ledger, own: set[tuple[object, ...]]) -> dict[Action, bool]:
+def _copies_of_runs(ledger: Ledger, kept_contents: set[tuple[object, ...]]) -> dict[Action, bool]:
     """The actions of which runs made copies, where they have no keys but those of runs, unedited, and the `own` curves.
 
     With each, whether it had a fake user.
     """
-    found = {}
+    had_fake_users = {}
     for name, had_fake_user in ledger.copies:
         action = bpy.data.actions.get(name)
         curves = [
-            (fcurve, each.channels.get(Channel.of(fcurve)))
-            for each in map(Ledger.of, all_bags(action) if action else ())
-            for fcurve in curves_of(each.bag)
+            (fcurve, ledger_of_copy.channels.get(Channel.of(fcurve)))
+            for ledger_of_copy in map(Ledger.of, all_bags(action) if action else ())
+            for fcurve in curves_of(ledger_of_copy.bag)
         ]
         if action is not None and all(
-            _contents(fcurve) in own if kept is None else is_untouched(kept, read_keys(fcurve)) for fcurve, kept in curves
+            _contents(fcurve) in kept_contents if kept is None else is_untouched(kept, read_keys(fcurve))
+            for fcurve, kept in curves
         ):
-            found[action] = had_fake_user
-    return found
+            had_fake_users[action] = had_fake_user
+    return had_fake_users
 
 
 def _remove_copies(owner: Object, cleared: Action, copies: Mapping[Action, bool]) -> None:
     """Remove the copies of the cleared action; what only they needed held, or had set, is as before."""
-    recorded = {path for copy in copies for own in all_bags(copy) for path, _ in Ledger.of(own).channels}
+    recorded = {path for copy in copies for bag in all_bags(copy) for path, _ in Ledger.of(bag).channels}
     release(cleared, recorded, list(copies))
     for action, had_fake_user in copies.items():
         assign(action, "use_fake_user", value=had_fake_user)
@@ -197,7 +203,7 @@ def _remove_copies(owner: Object, cleared: Action, copies: Mapping[Action, bool]
 def _same_curves(first: Sequence[CurveBag], second: Sequence[CurveBag]) -> bool:
     """Whether the bags have the same curves, apart from those that runs made to hold a property in one of them."""
     return len(first) == len(second) and all(
-        _contents_of(one) == _contents_of(other) for one, other in zip(first, second, strict=True)
+        _contents_of(curve) == _contents_of(other) for curve, other in zip(first, second, strict=True)
     )
 
 

@@ -100,8 +100,8 @@ def write_contact(armature: Object, chain: Any, frames: Array, states: Codes, by
         keyed = [each.range() for each in bag.fcurves if each.data_path != path and each.keyframe_points]
         longer = any(low < frames[0] - NEAR_FRAME for low, _ in keyed), any(high > frames[-1] + NEAR_FRAME for _, high in keyed)
         sides = [
-            _constant_key(frames[0] - 1.0, before, wanted=longer[0] and before != states[0] and not len(outside[0]["co"])),
-            _constant_key(frames[-1] + 1.0, after, wanted=longer[1] and after != states[-1] and not has_next_key),
+            _constant_key(frames[0] - 1.0, before, is_needed=longer[0] and before != states[0] and not len(outside[0]["co"])),
+            _constant_key(frames[-1] + 1.0, after, is_needed=longer[1] and after != states[-1] and not has_next_key),
         ]
         new = joined_keys(sides[0], fresh, sides[1])
         table = joined_keys(outside[0], new, outside[1])
@@ -118,6 +118,6 @@ def write_contact(armature: Object, chain: Any, frames: Array, states: Codes, by
     return len(changes)
 
 
-def _constant_key(frame: float, state: int, *, wanted: bool) -> dict[str, Array]:
+def _constant_key(frame: float, state: int, *, is_needed: bool) -> dict[str, Array]:
     keys = new_keys(np.array([frame]), np.array([float(state)]), INTERPOLATION["CONSTANT"])
-    return some_keys(keys, slice(None) if wanted else slice(0))
+    return some_keys(keys, slice(None) if is_needed else slice(0))

@@ -98,7 +98,9 @@ def _values_without(owner: Object, actions: Collection[Action]) -> list[Edit]:
     animated = animated_channels(owner, but=actions)
     kept = {channel: kept for action in actions for bag in all_bags(action) for channel, kept in Ledger.of(bag).channels.items()}
     return [
-        Edit(owner, *channel, each.value) for channel, each in kept.items() if each.value is not None and channel not in animated
+        Edit(owner, *channel, record.value)
+        for channel, record in kept.items()
+        if record.value is not None and channel not in animated
     ]
 
 
@@ -139,12 +141,12 @@ def strips_of(armature: Object, names: Sequence[str]) -> list[str]:
     """
     named = {track.name: _baked_strip(armature, track.name) for track in tracks_of(armature.animation_data)}
     strips = {name: strip for name, strip in named.items() if strip is not None}
-    found = [name for name in map(_stored_name, names) if name in strips][:1]
-    root = strips[found[0]].action.get(ROOT) if found else None
+    present = [name for name in map(_stored_name, names) if name in strips][:1]
+    root = strips[present[0]].action.get(ROOT) if present else None
     if root is not None:
-        found = [name for name, strip in strips.items() if name == root or strip.action.get(ROOT) == root]
+        present = [name for name, strip in strips.items() if name == root or strip.action.get(ROOT) == root]
     fitted = [name for name, strip in strips.items() if Ledger.of(strip_bag(strip)).tasks == {FITTED}]
-    return [*found, *(name for name in fitted if name not in found and not strips.keys() - {*found, *fitted})]
+    return [*present, *(name for name in fitted if name not in present and not strips.keys() - {*present, *fitted})]
 
 
 def paths_of_strips(armature: Object, names: Iterable[str]) -> set[str]:
@@ -184,16 +186,17 @@ def is_untouched_strip(armature: Object, name: str) -> bool | None:
     channels = Ledger.of(strip_bag(strip)).channels
     curves = {Channel.of(fcurve): fcurve for fcurve in strip_bag(strip).fcurves}
     return not channels or (  # versions before 4.0 recorded nothing of strips
-        channels.keys() == curves.keys() and all(is_untouched(kept, read_keys(curves[each])) for each, kept in channels.items())
+        channels.keys() == curves.keys()
+        and all(is_untouched(kept, read_keys(curves[channel])) for channel, kept in channels.items())
     )
 
 
 def is_planted(armature: Object) -> bool:
     """Whether any keys of a planting are left, in the action that an armature plays or in strips."""
-    found = [_baked_strip(armature, track.name) for track in tracks_of(armature.animation_data)]
-    strips = [strip for strip in found if strip is not None]
-    own = Ledger.present(armature)
-    ledgers = [Ledger.of(strip_bag(strip)) for strip in strips] + ([own] if own else [])
+    planted_strips = [_baked_strip(armature, track.name) for track in tracks_of(armature.animation_data)]
+    strips = [strip for strip in planted_strips if strip is not None]
+    of_action = Ledger.present(armature)
+    ledgers = [Ledger.of(strip_bag(strip)) for strip in strips] + ([of_action] if of_action else [])
     return any(ledger.planted_paths() for ledger in ledgers) or any(strip.action.get(ROOT) for strip in strips)
 
 
@@ -288,8 +291,8 @@ def muted_strips(names: Iterable[tuple[str, str]]) -> Iterator[None]:
 
     What only they animate has the values from before them.
     """
-    found = [(object_named(owner), _stored_name(name)) for owner, name in names]
-    muted = [(owner, name) for owner, name in found if _baked_strip(owner, name) is not None and not _track_of(owner, name).mute]
+    strips = [(object_named(owner), _stored_name(name)) for owner, name in names]
+    muted = [(owner, name) for owner, name in strips if _baked_strip(owner, name) is not None and not _track_of(owner, name).mute]
     actions: dict[Object, list[Action]] = {}
     for owner, name in muted:
         actions.setdefault(owner, []).append(_baked_strip(owner, name).action)

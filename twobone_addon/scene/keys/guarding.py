@@ -174,8 +174,10 @@ def _slot_players(armature: Object, data: AnimData) -> list[str]:
     """Names, in quotes, of the other objects that play the same slot of an armature's action."""
     players = (thing for thing in bpy.data.objects if thing != armature and thing.animation_data is not None)
     slot = own_slot(data)
-    same = [each for each in players if each.animation_data.action == data.action and own_slot(each.animation_data) == slot]
-    return [f'"{each.name}"' for each in same]
+    same = [
+        player for player in players if player.animation_data.action == data.action and own_slot(player.animation_data) == slot
+    ]
+    return [f'"{player.name}"' for player in same]
 
 
 def _refuse_locked(fcurve: FCurve) -> None:
@@ -215,7 +217,9 @@ def refuse_unconvertible(armature: Object, paths: list[str], bone: str) -> None:
     for fcurve in bag.fcurves if bag else ():
         if fcurve.data_path == mode_path:
             raise WriteError('The rotation mode of bone "{bone}" is animated. Remove that curve first.', bone=bone)
-        if fcurve.data_path in paths and (fcurve.extrapolation == "LINEAR" or any(not each.mute for each in fcurve.modifiers)):
+        if fcurve.data_path in paths and (
+            fcurve.extrapolation == "LINEAR" or any(not modifier.mute for modifier in fcurve.modifiers)
+        ):
             raise WriteError(
                 "Curve {curve} has linear extrapolation or modifiers. Replace them by keys before converting.",
                 curve=_name(fcurve),

@@ -164,9 +164,9 @@ class Ledger:
 
         Properties that runs have set along with keys of another action too stay as they are. They count as restored.
         """
-        left, values = {path for path, _ in self.channels} if paths is not None else set(), []
+        still_keyed, values = {path for path, _ in self.channels} if paths is not None else set(), []
         for path, (with_path, value) in list(self.sets.items()):
-            if (paths is None or with_path in paths) and with_path not in left:
+            if (paths is None or with_path in paths) and with_path not in still_keyed:
                 del self.sets[path]
                 if _set_before(path, but=[self.bag.id_data]) is None:
                     values.append(Edit(owner, path, 0, value))
@@ -189,7 +189,7 @@ class Ledger:
         """The task that wrote all these data paths from `start` to `end`, if their limb was not keyed by another one since."""
         written: dict[str, Kept] = {}
         for channel, kept in self.channels.items():
-            fcurve = self.bag.fcurves.find(channel.path, index=channel.index) if channel.path in paths else None
+            fcurve = self.bag.fcurves.find(channel.path, index=channel.array_index) if channel.path in paths else None
             is_there = fcurve is not None and len(fcurve.keyframe_points) > 0
             if is_there and any(covers(span, (start, end)) for span in kept.beginning.spans):
                 written[channel.path] = kept
@@ -262,8 +262,8 @@ class Ledger:
                 tuple(
                     Layer(
                         tuple(map(tuple, spans)),
-                        *(_table(parts, each) for each in tables[:2]),
-                        *(_written(parts, each) for each in tables[2:]),
+                        *(_table(parts, table) for table in tables[:2]),
+                        *(_written(parts, table) for table in tables[2:]),
                     )
                     for spans, *tables in layers
                 ),
@@ -287,11 +287,11 @@ def _set_before(path: str, but: Sequence[Action]) -> SetProperty | None:
     for action in bpy.data.actions:
         for text in _texts_of(action).values() if action not in but and getattr(action, PROPERTY, "") else ():
             try:
-                found = _header(base64.b64decode(text))[0]["sets"].get(path)
+                noted = _header(base64.b64decode(text))[0]["sets"].get(path)
             except ILLEGIBLE:
                 continue
-            if found is not None:
-                return SetProperty(*found)
+            if noted is not None:
+                return SetProperty(*noted)
     return None
 
 
@@ -361,13 +361,13 @@ def _texts_of(action: Action) -> dict[str, str]:
 
 def ledgers_of_objects() -> dict[str, Ledger]:
     """Ledgers of what all objects play now, by their names; without objects whose action has none."""
-    found = {}
+    ledgers = {}
     for thing in bpy.data.objects:
         action = thing.animation_data.action if thing.animation_data is not None else None
         ledger = Ledger.present(thing) if getattr(action, PROPERTY, "") else None
         if ledger is not None:
-            found[thing.name] = ledger
-    return found
+            ledgers[thing.name] = ledger
+    return ledgers
 
 
 def moving_frames(thing: Object, bone: str = "") -> Array:
@@ -375,8 +375,8 @@ def moving_frames(thing: Object, bone: str = "") -> Array:
     ledger = read_once(Ledger.present, thing)
     if ledger is None or not ledger.channels:
         return key_frames(thing, bone)
-    found = [read_frames(fcurve)[~ledger.holds(fcurve, read_keys(fcurve))] for fcurve in motion_curves(thing, bone)]
-    return np.unique(np.concatenate([np.empty(0), *found]))
+    frames = [read_frames(fcurve)[~ledger.holds(fcurve, read_keys(fcurve))] for fcurve in motion_curves(thing, bone)]
+    return np.unique(np.concatenate([np.empty(0), *frames]))
 
 
 def count_baked_keys(owner: Object, paths: Collection[str], start: float = -np.inf, end: float = np.inf) -> int:

@@ -22,9 +22,9 @@ PROPERTY = "twobone_nudges"
 
 def nudges_of(bag: CurveBag | None, upper: str) -> list[Nudge]:
     """The nudges of the limb with this upper bone, by frame; none where the stored text is not legible."""
-    own = _stored(bag).get(slot_key(bag), {}) if bag is not None else {}
+    of_slot = _stored(bag).get(slot_key(bag), {}) if bag is not None else {}
     try:
-        return [Nudge(**{**each, "offset": tuple(map(float, each["offset"]))}) for each in own.get(upper, ())]
+        return [Nudge(**{**fields, "offset": tuple(map(float, fields["offset"]))}) for fields in of_slot.get(upper, ())]
     except (TypeError, KeyError, ValueError, AttributeError):
         return []
 
@@ -32,8 +32,8 @@ def nudges_of(bag: CurveBag | None, upper: str) -> list[Nudge]:
 def keep_nudges(bag: CurveBag, upper: str, nudges: Sequence[Nudge]) -> None:
     """Store these as all nudges of a limb."""
     stored = _stored(bag)
-    own = {**stored.get(slot_key(bag), {}), upper: [asdict(each) for each in nudges]}
-    _store(bag, stored, own)
+    of_slot = {**stored.get(slot_key(bag), {}), upper: [asdict(nudge) for nudge in nudges]}
+    _store(bag, stored, of_slot)
 
 
 def forget_nudges(bag: CurveBag, but: Collection[str]) -> None:
@@ -41,9 +41,9 @@ def forget_nudges(bag: CurveBag, but: Collection[str]) -> None:
     if not getattr(bag.id_data, PROPERTY, ""):
         return
     stored = _stored(bag)
-    own = stored.get(slot_key(bag), {})
-    if any(upper not in but for upper in own):
-        _store(bag, stored, {upper: nudges for upper, nudges in own.items() if upper in but})
+    of_slot = stored.get(slot_key(bag), {})
+    if any(upper not in but for upper in of_slot):
+        _store(bag, stored, {upper: nudges for upper, nudges in of_slot.items() if upper in but})
 
 
 def _stored(bag: CurveBag) -> dict[str, Any]:
@@ -51,12 +51,12 @@ def _stored(bag: CurveBag) -> dict[str, Any]:
         stored = json.loads(getattr(bag.id_data, PROPERTY, "") or "{}")
     except (ValueError, RecursionError):
         return {}
-    return stored if isinstance(stored, dict) and all(isinstance(own, dict) for own in stored.values()) else {}
+    return stored if isinstance(stored, dict) and all(isinstance(of_slot, dict) for of_slot in stored.values()) else {}
 
 
-def _store(bag: CurveBag, stored: dict[str, Any], own: dict[str, Any]) -> None:
+def _store(bag: CurveBag, stored: dict[str, Any], of_slot: dict[str, Any]) -> None:
     """Store an action's nudges, of which those of this slot are `own`."""
-    stored = {**stored, slot_key(bag): {upper: nudges for upper, nudges in own.items() if nudges}}
+    stored = {**stored, slot_key(bag): {upper: nudges for upper, nudges in of_slot.items() if nudges}}
     stored = {key: nudges for key, nudges in stored.items() if nudges}
     if stored:
         assign(bag.id_data, PROPERTY, json.dumps(stored))

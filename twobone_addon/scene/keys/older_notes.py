@@ -51,7 +51,7 @@ def _noted_by_2_0(owner: Object, bag: CurveBag) -> dict[Channel, Kept]:
             action, names = json.loads(str(file["names"]))
             if action != bag.id_data.name:
                 return {}
-            found = {}
+            records = {}
             for number, (path, index) in enumerate(names):
                 for name in [f"{number}_{kind}{name}" for kind in ("", "beside_") for name in WIDTHS]:
                     with file.zip.open(f"{name}.npy") as member:
@@ -63,22 +63,22 @@ def _noted_by_2_0(owner: Object, bag: CurveBag) -> dict[Channel, Kept]:
                 for table in (keys, beside):
                     if any(table[name].shape != (len(table["co"]), width) for name, width in WIDTHS.items()):
                         raise ValueError(path)
-                found[Channel(path, index)] = Kept("plant", ("plant",), "", None, (Layer((), keys, beside),), NOTHING_WRITTEN)
-            return found
+                records[Channel(path, index)] = Kept("plant", ("plant",), "", None, (Layer((), keys, beside),), NOTHING_WRITTEN)
+            return records
     except ILLEGIBLE:
         return {}
 
 
 def known_by_types(bag: CurveBag, channel: Channel, kept: Kept) -> Kept:
     """A record from before 4.0, when types of keys told which of them runs had written."""
-    fcurve = bag.fcurves.find(channel.path, index=channel.index)
+    fcurve = bag.fcurves.find(channel.path, index=channel.array_index)
     table = NO_KEYS if fcurve is None else read_keys(fcurve)
     is_known = at_frames(table["co"][:, 0], kept.written.frames)
     unknown = written_keys(some_keys(table, (table["type"][:, 0] == KEY_GENERATED) & ~is_known))
     written = replace(joined(kept.written, as_earlier(unknown)), by_hand=None)
     if {FOUND, WITH_FEET}.intersection(kept.tasks):
-        rows, found = rows_at(table["co"][:, 0], written.frames)
-        written = replace(written, by_hand=found & (table["type"][rows, 0] == KEY_PLAIN) if len(table["co"]) else None)
+        rows, is_there = rows_at(table["co"][:, 0], written.frames)
+        written = replace(written, by_hand=is_there & (table["type"][rows, 0] == KEY_PLAIN) if len(table["co"]) else None)
     layers = [
         replace(layer, written=written_keys(some_keys(layer.keys, layer.keys["type"][:, 0] == KEY_GENERATED)))
         for layer in kept.layers[1:]
@@ -116,7 +116,7 @@ def add_marked(
             continue
         value = next((edit.value for edit in present_values(owner, [channel])), None) if owner is not None else None
         if owner is not None and channel.path.endswith(".scale"):
-            value = own_scale(owner, channel.path)[channel.index]
+            value = own_scale(owner, channel.path)[channel.array_index]
         spans = ((float(marked["co"][0, 0]), float(marked["co"][-1, 0])),)
         channels[channel] = Kept(task, (task,), limb, value, (Layer(spans, NO_KEYS, NO_KEYS),), written_keys(marked))
 

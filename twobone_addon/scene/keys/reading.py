@@ -34,10 +34,10 @@ NOT_AT_REST = 1e-4
 
 def _by_owner(bag: CurveBag) -> dict[str, list[tuple[int, FCurve]]]:
     """F-curves by the bone they belong to, see `owner_of`, with their numbers in the action."""
-    found: dict[str, list[tuple[int, FCurve]]] = {}
+    by_owner: dict[str, list[tuple[int, FCurve]]] = {}
     for number, fcurve in enumerate(bag.fcurves):
-        found.setdefault(owner_of(fcurve.data_path), []).append((number, fcurve))
-    return found
+        by_owner.setdefault(owner_of(fcurve.data_path), []).append((number, fcurve))
+    return by_owner
 
 
 def curves_of(bag: CurveBag | None, owners: Collection[str]) -> list[FCurve]:
@@ -91,7 +91,7 @@ def read_keyed(thing: Object, path: str, index: int, start: float, end: float, *
 
 def read_curve(bag: CurveBag, channel: Channel) -> KeyTable | None:
     """The keys of a channel; `None` where it has no curve, or a sampled one."""
-    fcurve = bag.fcurves.find(channel.path, index=channel.index)
+    fcurve = bag.fcurves.find(channel.path, index=channel.array_index)
     return None if fcurve is None or fcurve.sampled_points else read_keys(fcurve)
 
 
@@ -115,10 +115,10 @@ def is_animated(thing: Object, path: str) -> bool:
 
 def is_posed_without_keys(armature: Object, bone: str) -> bool:
     """Whether any channel of a bone that nothing animates is not at rest."""
-    found = armature.pose.bones[bone]
+    pose_bone = armature.pose.bones[bone]
     prefix = f'{BONES}{bpy.utils.escape_identifier(bone)}"].'
-    channels = ("location", rotation_channel(found.rotation_mode), "scale")
-    return any(not _is_at_rest(found, channel) and not is_animated(armature, prefix + channel) for channel in channels)
+    channels = ("location", rotation_channel(pose_bone.rotation_mode), "scale")
+    return any(not _is_at_rest(pose_bone, channel) and not is_animated(armature, prefix + channel) for channel in channels)
 
 
 def _is_at_rest(bone: PoseBone, channel: str) -> bool:
@@ -131,8 +131,8 @@ def _is_at_rest(bone: PoseBone, channel: str) -> bool:
 def _strip_moves(strip: Any, path: str) -> bool:
     """Whether an NLA strip, muted or not, or one inside it has curves of the property at a data path."""
     bag = strip_bag(strip)
-    own = any(fcurve.data_path == path for fcurve in (bag.fcurves if bag else ()))
-    return own or any(_strip_moves(inner, path) for inner in strip.strips)
+    has_curve = any(fcurve.data_path == path for fcurve in (bag.fcurves if bag else ()))
+    return has_curve or any(_strip_moves(inner, path) for inner in strip.strips)
 
 
 def is_keyed_to(bag: CurveBag | None, path: str, value: float) -> bool:
@@ -153,5 +153,5 @@ def moving_curves(thing: Object, path: str) -> list[FCurve]:
         return [fcurve for curves in holders for fcurve in curves if fcurve.data_path == path]
     # Blender looks for a curve a hundred times faster than a loop over all of them.
     components = range(1 if isinstance(value, str) or not hasattr(value, "__len__") else len(value))
-    found = [curves.find(path, index=component) for curves in holders for component in components]
-    return [fcurve for fcurve in found if fcurve is not None]
+    fcurves = [curves.find(path, index=component) for curves in holders for component in components]
+    return [fcurve for fcurve in fcurves if fcurve is not None]

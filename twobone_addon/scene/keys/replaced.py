@@ -173,8 +173,8 @@ class Kept:
         still = are_within_any(self.written.frames, [(first - 1.0, last + 1.0) for first, last in rest])
         written = joined(self.written.some(still | ~self.written.own), as_earlier(layer.written))
         # Restored keys no longer count as replaced: the next run might not write there.
-        left = replace(layer, spans=rest) if rest else Layer((), NO_KEYS, NO_KEYS)
-        kept = replace(self, layers=(*self.layers[:-1], left), written=written)
+        rest_of_layer = replace(layer, spans=rest) if rest else Layer((), NO_KEYS, NO_KEYS)
+        kept = replace(self, layers=(*self.layers[:-1], rest_of_layer), written=written)
         return kept, given_back(self, table, start, end, to_beginning=True).table
 
     def without_last(self) -> Kept:
@@ -259,9 +259,9 @@ def note(kept: Kept | None, table: KeyTable, writing: Writing) -> Kept:
         before = replace(before, earlier=np.ones(len(before.frames), dtype=bool))
         layers: tuple[Layer, ...] = (first, Layer(writing.spans, some_keys(table, inside), some_keys(table, nearest), gone))
     elif len(kept.layers) > 1 or np.any(inside & before_task & ~foreign):
-        own = (some_keys(table, where & before_task) for where in (inside, nearest))
+        before_run = (some_keys(table, where & before_task) for where in (inside, nearest))
         more = joined(last.written or NOTHING_WRITTEN, gone.some(~gone.own))
-        layers = (first, replace(_extended(last, writing.spans, *own), written=more))
+        layers = (first, replace(_extended(last, writing.spans, *before_run), written=more))
     else:
         layers = (first,)
     return replace(
@@ -290,7 +290,8 @@ def joined(first: Written, second: Written) -> Written:
     if len(second.frames) == 0:
         return first
     heights = [
-        each.heights if len(each.heights) else np.full((len(each.frames), 2), np.nan, np.float16) for each in (first, second)
+        written.heights if len(written.heights) else np.full((len(written.frames), 2), np.nan, np.float16)
+        for written in (first, second)
     ]
     has_heights = len(first.heights) or len(second.heights)
     frames = np.concatenate([first.frames, second.frames])
@@ -327,7 +328,7 @@ def covers(outer: Span, inner: Span) -> bool:
 
 def _outside(spans: Iterable[Span], start: float, end: float) -> tuple[Span, ...]:
     """The parts of the spans before `start` and after `end`."""
-    sides = [each for first, last in spans for each in ((first, min(last, start - APART)), (max(first, end + APART), last))]
+    sides = [side for first, last in spans for side in ((first, min(last, start - APART)), (max(first, end + APART), last))]
     return tuple((first, last) for first, last in sides if first <= last)
 
 
@@ -336,14 +337,14 @@ def are_own(written: Written, table: KeyTable) -> Mask:
 
     Keys that were moved in time are recognised by their values, which still follow each other as written.
     """
-    rows, found = rows_at(written.frames, table["co"][:, 0])
+    rows, is_there = rows_at(written.frames, table["co"][:, 0])
     if not len(written.frames):
-        return found
+        return is_there
     is_marked = table["type"][:, 0] == KEY_GENERATED
-    if np.any(is_marked & ~found) and _follow(written.values, table["co"][is_marked, 1]):
+    if np.any(is_marked & ~is_there) and _follow(written.values, table["co"][is_marked, 1]):
         return is_marked
     by_hand = written.types[rows] == KEY_PLAIN
-    return found & np.where(by_hand, (table["type"][:, 0] == KEY_PLAIN) & as_written(written, table), is_marked)
+    return is_there & np.where(by_hand, (table["type"][:, 0] == KEY_PLAIN) & as_written(written, table), is_marked)
 
 
 def _follow(values: Array, some: Array) -> bool:
@@ -358,8 +359,8 @@ def rows_at(frames: Array, places: Array) -> tuple[Array, Mask]:
     """For each of `places` `(M,)` the row of that frame among ascending `frames` `(K,)`, and whether it is there."""
     rows = np.searchsorted(frames, places - NEAR_FRAME)
     rows = np.minimum(rows, max(len(frames) - 1, 0))
-    found = np.abs(frames[rows] - places) <= NEAR_FRAME if len(frames) else np.zeros(len(places), dtype=bool)
-    return rows, found
+    is_there = np.abs(frames[rows] - places) <= NEAR_FRAME if len(frames) else np.zeros(len(places), dtype=bool)
+    return rows, is_there
 
 
 def at_frames(places: Array, frames: Array) -> Mask:
@@ -369,10 +370,10 @@ def at_frames(places: Array, frames: Array) -> Mask:
 
 def as_written(written: Written, table: KeyTable) -> Mask:
     """Mask `(K,)` of keys that are as a run wrote them: value, and heights of the handles where these matter."""
-    rows, found = rows_at(written.frames, table["co"][:, 0])
+    rows, is_there = rows_at(written.frames, table["co"][:, 0])
     if not len(written.frames):
-        return found
-    same = found & (written.values[rows] == table["co"][:, 1])
+        return is_there
+    same = is_there & (written.values[rows] == table["co"][:, 1])
     if len(written.heights):
         now, then = _heights(table).astype(float), written.heights[rows].astype(float)
         is_same = np.isnan(then) | (now == then) | (np.abs(now - then) <= LEAST_HEIGHT + SAME_HEIGHT * np.abs(then))
@@ -419,8 +420,8 @@ def given_back(kept: Kept, table: KeyTable, start: float, end: float, *, to_begi
     holding = kept.written.frames[kept.written.own] if to_beginning else kept.written.frames
     if layer.spans:
         # A task writes no keys between its spans: generated ones there are an earlier bake's.
-        own = are_within_any(frames, layer.spans) if to_beginning else True
-        removable = (are_within(frames, start, end) & own) | (near & at_frames(frames, holding))
+        in_layer = are_within_any(frames, layer.spans) if to_beginning else True
+        removable = (are_within(frames, start, end) & in_layer) | (near & at_frames(frames, holding))
     else:  # recorded by 2.0.0, which held curves one frame beside the range
         removable = are_within(frames, start - 1.0, end + 1.0)
     baked = removable & are_own(kept.written, table)
@@ -455,8 +456,8 @@ def _are_edited(kept: Kept, table: KeyTable, baked: Mask) -> Mask:
 
 def _with_handles(table: KeyTable, beside: KeyTable) -> KeyTable:
     """The keys, with the handles of those in `beside` that have the same frame and value."""
-    rows, found = rows_at(table["co"][:, 0], beside["co"][:, 0])
-    same = np.flatnonzero(found)
+    rows, is_there = rows_at(table["co"][:, 0], beside["co"][:, 0])
+    same = np.flatnonzero(is_there)
     same = same[table["co"][rows[same], 1] == beside["co"][same, 1]]
     for name in HANDLING if len(same) else ():
         table = table | {name: table[name].copy()}

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...core.array_types import Mask
 from ...records import replace
-from ..blender_types import Channel, CurveBag, FCurve, Object, Scene
+from ..blender_types import Channel, CurveBag, FCurve, Object, Property, Scene
 from ..lookup import datablock_named
 from ..restoring import Edit, apply_edits, edits_kept, present_values
 from ..versions import copied_fcurve, new_fcurve
@@ -88,9 +88,9 @@ class Earlier:
 
 def write(scene: Scene, changes: Sequence[Change], earlier: Sequence[Earlier] = ()) -> None:
     """Write all changes to their destinations; unkeyed edits stay."""
-    owners = {name: datablock_named(name) for name in dict.fromkeys([each.owner for each in (*changes, *earlier)])}
-    paths = {(owners[change.owner], key.path) for change in changes for key in change.keys}
-    paths |= {(owners[each.owner], path) for each in earlier for path, _ in each.channels}
+    owners = {name: datablock_named(name) for name in dict.fromkeys([change.owner for change in (*changes, *earlier)])}
+    paths = {Property(owners[change.owner], key.path) for change in changes for key in change.keys}
+    paths |= {Property(owners[undone.owner], path) for undone in earlier for path, _ in undone.channels}
     with edits_kept(scene, list(owners.values()), paths):
         put(changes, earlier)
 
@@ -118,10 +118,10 @@ def put(changes: Sequence[Change], earlier: Sequence[Earlier] = ()) -> None:
                 ledger.made, ledger.copied = ledger.made or made.kind, ledger.copied or made.copied
             elif made.copied:
                 ledger.copies.append(made.copied)
-            undone = {channel: each.within for each in earlier if each.owner == name for channel in each.channels}
+            undone = {channel: taken.within for taken in earlier if taken.owner == name for channel in taken.channels}
             for change in group:
                 _write_change(bag, change, owner, ledger, undone)
-            _restore_unwritten(ledger, [each for each in earlier if each.owner == name], group)
+            _restore_unwritten(ledger, [taken for taken in earlier if taken.owner == name], group)
             ledger.save(owner)
     _take_back_unwritten(changes, earlier)
 
@@ -129,13 +129,13 @@ def put(changes: Sequence[Change], earlier: Sequence[Earlier] = ()) -> None:
 def _take_back_unwritten(changes: Sequence[Change], earlier: Sequence[Earlier]) -> None:
     """Take back what the previous run keyed on objects, and in strips, that the changes do not key."""
     filled = {(change.owner, change.strip) for change in changes if change.destination == "NLA"}
-    for each in earlier:
-        if each.strip and (each.owner, each.strip) not in filled:
-            remove_baked_strip(datablock_named(each.owner), each.strip)
-    for name in {each.owner for each in earlier} - {change.owner for change in changes}:
+    for taken in earlier:
+        if taken.strip and (taken.owner, taken.strip) not in filled:
+            remove_baked_strip(datablock_named(taken.owner), taken.strip)
+    for name in {taken.owner for taken in earlier} - {change.owner for change in changes}:
         ledger = Ledger.present(datablock_named(name))
         if ledger is not None:
-            _restore_unwritten(ledger, [each for each in earlier if each.owner == name], ())
+            _restore_unwritten(ledger, [taken for taken in earlier if taken.owner == name], ())
             ledger.save()
 
 
@@ -155,17 +155,17 @@ def _write_strip(owner: Object, bag: CurveBag, changes: Sequence[Change], made: 
 def _restore_unwritten(ledger: Ledger, earlier: Sequence[Earlier], changes: Sequence[Change]) -> None:
     """Restore the keys from before the previous run in channels that the changes do not write."""
     written = {key.channel for change in changes for key in change.keys}
-    for each in earlier:
-        for channel in sorted(each.channels - written):
+    for taken in earlier:
+        for channel in sorted(taken.channels - written):
             kept = ledger.channels.pop(channel, None)
-            fcurve = ledger.bag.fcurves.find(channel.path, index=channel.index)
+            fcurve = ledger.bag.fcurves.find(channel.path, index=channel.array_index)
             if kept is None or fcurve is None:
                 continue
             present = read_keys(fcurve)
-            restored = given_back(kept, present, *each.within, to_beginning=True)
+            restored = given_back(kept, present, *taken.within, to_beginning=True)
             put_table(ledger.bag, channel, "", restored.table, present=present, stays=kept.had_curve)
             if not len(restored.table["co"]) and kept.value is not None:
-                apply_edits([Edit(datablock_named(each.owner), *channel, kept.value)])
+                apply_edits([Edit(datablock_named(taken.owner), *channel, kept.value)])
             if len(kept.layers) > 1:
                 ledger.channels[channel] = kept.without_last()
             elif restored.left is not None:
@@ -190,11 +190,11 @@ def _write_change(
     for keys in change.keys:
         channels.setdefault(keys.channel, []).append(keys)
     for channel, pieces in channels.items():
-        fcurve = bag.fcurves.find(channel.path, index=channel.index)
+        fcurve = bag.fcurves.find(channel.path, index=channel.array_index)
         is_new, fcurve = fcurve is None, fcurve or _new_curve(bag, pieces[0], new, may_copy=not change.in_pieces)
         spans: tuple[Span, ...] = (change.within,)
         if change.in_pieces:
-            spans = tuple((float(each.frames[0]), float(each.frames[-1])) for each in pieces)
+            spans = tuple((float(piece.frames[0]), float(piece.frames[-1])) for piece in pieces)
         old = NO_KEYS if is_new or not len(fcurve.keyframe_points) else read_keys(fcurve)
         if not is_new:
             rewriting(fcurve, old)

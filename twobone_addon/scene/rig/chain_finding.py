@@ -119,14 +119,14 @@ class ControlLimbs:
     @cached_property
     def _copying(self) -> dict[str, dict[str, str]]:
         """For each copied bone, the bones that copy it and another bone, each with that other bone; all by name."""
-        found: dict[str, dict[str, str]] = {}
+        copying: dict[str, dict[str, str]] = {}
         for bone in self._armature.pose.bones:
             copied = self._copied_by(bone)
             for name in copied:
                 others = [other for other in copied if other != name]
                 if others:
-                    found.setdefault(name, {})[bone.name] = others[0]
-        return found
+                    copying.setdefault(name, {})[bone.name] = others[0]
+        return copying
 
     def _copied_by(self, bone: PoseBone) -> list[str]:
         """Names of the bones of its armature that a bone copies."""
@@ -159,11 +159,11 @@ class ControlLimbs:
         above = [self._above([*limb.bones]) | self._switches(limb) for limb in self.limbs]
         parents = [self._armature.pose.bones[limb.shown[0]].parent for limb in self.limbs]
         carried = [self._above([parent.name] if parent else []) for parent in parents]
-        own = []
+        own_bones = []
         for number, limb in enumerate(self.limbs):
-            others = set().union(*(found for other, found in enumerate(above) if other != number), carried[number])
-            own.append((limb, above[number] - others))
-        return own
+            others = set().union(*(bones_above for other, bones_above in enumerate(above) if other != number), carried[number])
+            own_bones.append((limb, above[number] - others))
+        return own_bones
 
     def _switches(self, limb: ControlLimb) -> set[str]:
         """Bones whose properties drive the bones that show the limb, such as its switch from IK to FK."""
@@ -182,7 +182,10 @@ class ControlLimbs:
     def _lies_on(self, bone: PoseBone, limb: ControlLimb) -> bool:
         bones = self._armature.pose.bones
         shown = [bones[name].bone for name in limb.shown]
-        joints = [*(each.head_local for each in shown), shown[-1].tail_local if len(shown) == LINKS else shown[-1].head_local]
+        joints = [
+            *(shown_bone.head_local for shown_bone in shown),
+            shown[-1].tail_local if len(shown) == LINKS else shown[-1].head_local,
+        ]
         length = sum((second - first).length for first, second in pairwise(joints))
         head = bone.bone.head_local
         for first, second in pairwise(joints):
@@ -232,7 +235,7 @@ def selected_bones(armature: Object) -> list[PoseBone]:
 def is_seen(bone: PoseBone) -> bool:
     """Whether a bone is visible in Pose Mode; one in no bone collection is, unless it is hidden itself."""
     collections = bone.bone.collections
-    return not is_hidden(bone) and (not collections or any(each.is_visible_effectively for each in collections))
+    return not is_hidden(bone) and (not collections or any(collection.is_visible_effectively for collection in collections))
 
 
 def selection_mark(armature: Object) -> str:
@@ -328,8 +331,8 @@ def chain_from_names(armature: Object, upper: str, lower: str, tip: str = "", ti
             bone=lower,
             upper=upper,
         )
-    found = _named_tip(bones[lower], bones[tip], tip_end) if tip else automatic_tip(bones[lower], tip_end)
-    return ChainNames(armature.name, upper, lower, *found)
+    end = _named_tip(bones[lower], bones[tip], tip_end) if tip else automatic_tip(bones[lower], tip_end)
+    return ChainNames(armature.name, upper, lower, *end)
 
 
 def chain_from_selection(armature: Object, tip: str = "", tip_end: str = "AUTO") -> ChainNames:
@@ -340,12 +343,12 @@ def chain_from_selection(armature: Object, tip: str = "", tip_end: str = "AUTO")
     most limb-like of the pairs of bones around it that meet at a joint. Twist bones and pieces that a bone was cut into
     belong to that bone: the tip is the joint below them.
     """
-    found = selected_bones(armature)
-    limb = _controlled_limb(found, ControlLimbs(armature))
+    bones = selected_bones(armature)
+    limb = _controlled_limb(bones, ControlLimbs(armature))
     if limb is not None:
         selected = [armature.pose.bones[name] for name in limb]
     else:
-        selected = sorted(found, key=lambda bone: len(ancestors(bone)))
+        selected = sorted(bones, key=lambda bone: len(ancestors(bone)))
     if not 1 <= len(selected) <= MOST_BONES:
         raise SelectionError(
             'Armature "{armature}" has {count} bones selected. Select the upper and the lower bone of a limb, such as thigh and '
@@ -386,15 +389,15 @@ def bones_of_selected_limbs(armature: Object) -> frozenset[str]:
     """The selected bones, and all bones of the limbs that they control or stand for."""
     limbs = ControlLimbs(armature)
     selected = selected_bones(armature)
-    found = (limbs.limb_of(bone) for bone in selected)
-    return frozenset({bone.name for bone in selected}.union(*(limb.bones for limb in found if limb is not None)))
+    limbs_of_selected = (limbs.limb_of(bone) for bone in selected)
+    return frozenset({bone.name for bone in selected}.union(*(limb.bones for limb in limbs_of_selected if limb is not None)))
 
 
 def _controlled_limb(selected: list[PoseBone], limbs: ControlLimbs) -> tuple[str, str] | None:
     """Upper and lower bone of the limb that all selected bones control or stand for; `None` where they are the limb itself."""
-    found = [limbs.limb_of(bone) for bone in selected]
-    first = found[0] if found else None
-    if first is None or any(limb != first for limb in found):
+    limbs_of_selected = [limbs.limb_of(bone) for bone in selected]
+    first = limbs_of_selected[0] if limbs_of_selected else None
+    if first is None or any(limb != first for limb in limbs_of_selected):
         return None
     upper = selected[0].id_data.pose.bones[first.forward[0]]
     # Selected bones of the chain itself say which of them are upper, lower and tip.

@@ -47,11 +47,15 @@ def acting_ik(armature: Object, bone: str = "") -> list[Carried]:
     """The IK constraints of one bone, or of all, that are neither muted nor keyed off, each with its bone."""
     carriers = [armature.pose.bones[bone]] if bone else armature.pose.bones
     bag = curve_bag(armature)
-    found = [(each, ik) for each in carriers for ik in each.constraints if ik.type == "IK" and not ik.mute]
-    return [(each, ik) for each, ik in found if not is_keyed_to(bag, f"{constraint_path(each.name, ik.name)}.influence", 0.0)]
+    carried = [(carrier, ik) for carrier in carriers for ik in carrier.constraints if ik.type == "IK" and not ik.mute]
+    return [
+        (carrier, ik)
+        for carrier, ik in carried
+        if not is_keyed_to(bag, f"{constraint_path(carrier.name, ik.name)}.influence", 0.0)
+    ]
 
 
-def grouped_ik(armature: Object, found: list[Carried]) -> list[list[Carried]]:
+def grouped_ik(armature: Object, carried: list[Carried]) -> list[list[Carried]]:
     """The IK constraints `found`, grouped by the bones they turn, each group with the armature's other IK on the same bones.
 
     Those found come first, then those with an effect now: of several on one bone Blender obeys the first that has any.
@@ -59,10 +63,10 @@ def grouped_ik(armature: Object, found: list[Carried]) -> list[list[Carried]]:
     groups: dict[tuple[str, ...], list[Carried]] = {}
     for carrier, ik in acting_ik(armature):
         groups.setdefault(_turned_names(carrier, ik), []).append((carrier, ik))
-    turned = dict.fromkeys(_turned_names(*pair) for pair in found)
+    turned = dict.fromkeys(_turned_names(*pair) for pair in carried)
 
     def rank(pair: Carried) -> tuple[bool, bool]:
-        return pair not in found, pair[1].target is None or pair[1].influence <= 0.0
+        return pair not in carried, pair[1].target is None or pair[1].influence <= 0.0
 
     return [sorted(groups[names], key=rank) for names in turned]
 
@@ -106,24 +110,24 @@ TURNING_ONLY = {"COPY_ROTATION", "LIMIT_ROTATION", "DAMPED_TRACK", "TRACK_TO", "
 
 def overridden_constraints(armature: Object, names: ChainNames) -> list[IkLimb]:
     """The acting constraints, other than IK of both, that turn the bones of a limb before its IK does."""
-    found = []
+    overridden = []
     for name in (names.upper, names.lower):
         bone = armature.pose.bones[name]
         for constraint in bone.constraints:
             is_lesser_ik = constraint.type == "IK" and 0 < len(turned_bones(constraint, bone)) < LINKS
             if is_acting(constraint) and (is_lesser_ik or constraint.type in TURNING_ONLY):
-                found.append(IkLimb(names, name, constraint.name, "", ""))
-    return found
+                overridden.append(IkLimb(names, name, constraint.name, "", ""))
+    return overridden
 
 
 def is_turned_by_others(armature: Object, names: ChainNames) -> bool:
     """Whether constraints besides two-bone IK of its own pose any bone of a limb."""
     bones = [armature.pose.bones[name] for name in (names.upper, names.lower)]
     turning = read_once(inverse_kinematics, armature)
-    iks = [each for bone in bones for each in turning.get(bone.name, []) if is_acting(each)]
-    whole = [each for each in iks if sum(each in turning.get(bone.name, []) for bone in bones) == LINKS]
-    longer = [each for each in iks if sum(each in found for found in turning.values()) != LINKS]
-    others = any(is_acting(each) and each.type != "IK" for bone in bones for each in bone.constraints)
+    iks = [constraint for bone in bones for constraint in turning.get(bone.name, []) if is_acting(constraint)]
+    whole = [constraint for constraint in iks if sum(constraint in turning.get(bone.name, []) for bone in bones) == LINKS]
+    longer = [constraint for constraint in iks if sum(constraint in turning_bone for turning_bone in turning.values()) != LINKS]
+    others = any(is_acting(constraint) and constraint.type != "IK" for bone in bones for constraint in bone.constraints)
     return others or bool(longer) or len(whole) != len(iks)
 
 

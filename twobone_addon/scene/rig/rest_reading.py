@@ -102,8 +102,8 @@ def read_skeleton(armature: Object) -> Skeleton:
     copies: list[tuple[int, int]] = []
     bound: set[int] = set()
     for bone in armature.pose.bones:
-        turning = [each for each in bone.constraints if each.type in TURNING]
-        if any(not each.mute for each in (*turning, *turned.get(bone.name, ()))):
+        turning = [constraint for constraint in bone.constraints if constraint.type in TURNING]
+        if any(not constraint.mute for constraint in (*turning, *turned.get(bone.name, ()))):
             bound.add(number[bone.name])
         copies += [(number[bone.name], number[name]) for name in _followed(armature, bone.constraints) if name in number]
     world_from_armature = np.array(armature.matrix_world)[:3, :3]
@@ -250,20 +250,20 @@ def _vertices(armature: Object, foot: PoseBone, reach: float) -> Array:
 
     Where no mesh has weights for these bones, as in control rigs, the deforming bones that begin where they do count.
     """
-    own = [foot.bone, *bones_below(foot.bone)]
+    foot_bones = [foot.bone, *bones_below(foot.bone)]
     near = SAME_PLACE * reach
     beside = [
         bone
         for bone in armature.data.bones
-        if bone.use_deform and any((bone.head_local - each.head_local).length <= near for each in own)
+        if bone.use_deform and any((bone.head_local - each.head_local).length <= near for each in foot_bones)
     ]
     world, ankle = np.array(armature.matrix_world), np.array(foot.bone.head_local)
     things = [thing for thing in bpy.data.objects if thing.type == "MESH" and thing.data.vertices]
-    for names in ({bone.name for bone in own}, {bone.name for bone in beside}):
-        found = [np.zeros((0, 3))]
+    for names in ({bone.name for bone in foot_bones}, {bone.name for bone in beside}):
+        vertices = [np.zeros((0, 3))]
         for mesh in things:
             rigid = mesh.parent == armature and mesh.parent_type == "BONE" and mesh.parent_bone in names
-            skinned = any(each.type == "ARMATURE" and each.object == armature for each in mesh.modifiers)
+            skinned = any(modifier.type == "ARMATURE" and modifier.object == armature for modifier in mesh.modifiers)
             if not rigid and not (skinned and any(name in mesh.vertex_groups for name in names)):
                 continue
             places = np.empty(3 * len(mesh.data.vertices), np.float32)
@@ -277,8 +277,8 @@ def _vertices(armature: Object, foot: PoseBone, reach: float) -> Array:
                 into = np.linalg.solve(world, np.array(mesh.matrix_world))
             places = places @ into[:3, :3].T + into[:3, 3]
             rows = np.flatnonzero(magnitude(places - ankle) <= reach)
-            found.append(places[rows if rigid else [row for row in rows.tolist() if _follows(mesh, row, names)]])
-        seen = np.concatenate(found)
+            vertices.append(places[rows if rigid else [row for row in rows.tolist() if _follows(mesh, row, names)]])
+        seen = np.concatenate(vertices)
         if len(seen):
             return seen
     return np.zeros((0, 3))
@@ -286,7 +286,7 @@ def _vertices(armature: Object, foot: PoseBone, reach: float) -> Array:
 
 def _follows(mesh: Object, vertex: int, names: set[str]) -> bool:
     """Whether these bones have more than half of a vertex's weight."""
-    weights = [(mesh.vertex_groups[each.group].name in names, each.weight) for each in mesh.data.vertices[vertex].groups]
+    weights = [(mesh.vertex_groups[group.group].name in names, group.weight) for group in mesh.data.vertices[vertex].groups]
     return sum(weight for is_own, weight in weights if is_own) > 0.5 * sum(weight for _, weight in weights)
 
 
@@ -322,7 +322,7 @@ def _up_at_rest(armature: Object, joints: Array) -> Array:
 def scaled_bone_above(armature: Object, bone: str) -> str | None:
     """Name of the nearest ancestor of `bone` whose scale changes or is uneven; `None` where there is none."""
     above = armature.pose.bones[bone].parent_recursive
-    return next((each.name for each in above if _is_scaled(armature, each)), None)
+    return next((bone_above.name for bone_above in above if _is_scaled(armature, bone_above)), None)
 
 
 def _is_scaled(armature: Object, bone: PoseBone) -> bool:

@@ -68,7 +68,7 @@ def rigify_limbs(armature: Object) -> list[RigifyLimb]:
 
 def ik_control(armature: Object, shown: str) -> PoseBone | None:
     """The bone that a limb's bone copies on IK: the one it copies last; `None` without one in this armature."""
-    copying = [each for each in armature.pose.bones[shown].constraints if each.type == "COPY_TRANSFORMS"]
+    copying = [constraint for constraint in armature.pose.bones[shown].constraints if constraint.type == "COPY_TRANSFORMS"]
     if len(copying) < SIDES or copying[-1].target != armature:
         return None
     return armature.pose.bones.get(copying[-1].subtarget)

@@ -149,10 +149,14 @@ def _why_visible(armature: Object, bone: PoseBone) -> Sentence | None:
         return Sentence("it is scaled unevenly")
     if places and np.abs(places).max() > EVEN:
         return Sentence("its location is animated")
-    own = [each.name for each in bone.constraints if getattr(each, "owner_space", "") in LOCAL_SPACES]
-    others = [each.name for each in _all_constraints() if each.type in READS_AXES and _has_target(each, armature, bone.name)]
-    found = [*own, *others]
-    return Sentence('constraint "{constraint}" works in its axes', {"constraint": found[0]}) if found else None
+    in_own_space = [constraint.name for constraint in bone.constraints if getattr(constraint, "owner_space", "") in LOCAL_SPACES]
+    others = [
+        constraint.name
+        for constraint in _all_constraints()
+        if constraint.type in READS_AXES and _has_target(constraint, armature, bone.name)
+    ]
+    names = [*in_own_space, *others]
+    return Sentence('constraint "{constraint}" works in its axes', {"constraint": names[0]}) if names else None
 
 
 def _all_constraints() -> Iterator[Constraint]:
@@ -164,7 +168,7 @@ def _all_constraints() -> Iterator[Constraint]:
 
 def _has_target(constraint: Constraint, armature: Object, bone: str) -> bool:
     seen = constraint.targets if constraint.type == "ARMATURE" else [constraint]
-    return any(each.target == armature and each.subtarget == bone for each in seen)
+    return any(target.target == armature and target.subtarget == bone for target in seen)
 
 
 def _carried_objects(armature: Object, bone: str) -> Iterator[Object]:

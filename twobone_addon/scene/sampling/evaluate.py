@@ -51,16 +51,16 @@ def batches(quantities: Sequence[Quantity], objects: Mapping[str, Object]) -> li
     set_of = _connected_sets(quantities, objects)
     for quantity in quantities:
         by_set.setdefault(set_of[quantity.object], []).append(quantity)
-    found: list[list[Quantity]] = []
+    made: list[list[Quantity]] = []
     room = 0
     for connected in by_set.values():
         size = len({quantity.object for quantity in connected})
         if size > room:
-            found.append([])
+            made.append([])
             room = FEW_OBJECTS
-        found[-1] += connected
+        made[-1] += connected
         room -= size
-    return found
+    return made
 
 
 def _connected_sets(quantities: Iterable[Quantity], objects: Mapping[str, Object]) -> dict[str, int]:
@@ -70,7 +70,7 @@ def _connected_sets(quantities: Iterable[Quantity], objects: Mapping[str, Object
     set_of: dict[str, int] = {}
     for number, (name, bone) in enumerate(dict.fromkeys((quantity.object, quantity.bone) for quantity in quantities)):
         connected = {name, *(owner for owner, _ in finder.above([(name, bone)]).nodes)}
-        for other in {set_of[each] for each in connected if each in set_of}:
+        for other in {set_of[node] for node in connected if node in set_of}:
             connected |= members.pop(other)
         members[number] = connected
         set_of |= dict.fromkeys(connected, number)
@@ -146,12 +146,12 @@ def _wrong(scene: Scene, place: Place, quantities: list[Quantity], frames: Array
     if not place.reduced:
         return set()
     shown = shown_values(scene, quantities)
-    found = evaluated(quantities, np.array([scene.frame_current + scene.frame_subframe]), place.reduced)
-    doubtful = {quantity.object for quantity in quantities if not np.array_equal(shown.get(quantity), found[quantity])}
-    left = [quantity for quantity in quantities if quantity.object in doubtful]
+    present = evaluated(quantities, np.array([scene.frame_current + scene.frame_subframe]), place.reduced)
+    doubtful = {quantity.object for quantity in quantities if not np.array_equal(shown.get(quantity), present[quantity])}
+    doubtful_quantities = [quantity for quantity in quantities if quantity.object in doubtful]
     at = frames[[0, len(frames) // 2, -1]]
-    whole, reduced = (evaluated(left, at, rigs) for rigs in ({}, place.reduced))
-    return {quantity.object for quantity in left if not np.array_equal(whole[quantity], reduced[quantity])}
+    whole, reduced = (evaluated(doubtful_quantities, at, rigs) for rigs in ({}, place.reduced))
+    return {quantity.object for quantity in doubtful_quantities if not np.array_equal(whole[quantity], reduced[quantity])}
 
 
 def _usable(reduced: Mapping[str, ReducedRig], quantities: list[Quantity]) -> dict[str, Object]:
@@ -296,19 +296,19 @@ def present_samples(depsgraph: Any, quantities: Iterable[Quantity], frames: Arra
 def present_numbers(depsgraph: Any, quantities: Iterable[Quantity]) -> tuple[tuple[float, ...], ...]:
     """The numbers that `present_samples` are made from."""
     things: dict[str, Object] = {}
-    found = []
+    numbers = []
     for quantity in quantities:
         if quantity.object not in things:
             things[quantity.object] = bpy.data.objects[quantity.object].evaluated_get(depsgraph)
         thing = things[quantity.object]
         if quantity.kind == "VALUE":
-            found.append((_number(thing, quantity.path),))
+            numbers.append((_number(thing, quantity.path),))
         elif quantity.kind == "CHANNELS":
-            found.append(_channel_numbers(thing.pose.bones[quantity.bone]))
+            numbers.append(_channel_numbers(thing.pose.bones[quantity.bone]))
         else:
             world = matrix_numbers(thing.matrix_world) if quantity.kind == "WORLD" else ()
-            found.append((*world, *(matrix_numbers(thing.pose.bones[quantity.bone].matrix) if quantity.bone else ())))
-    return tuple(found)
+            numbers.append((*world, *(matrix_numbers(thing.pose.bones[quantity.bone].matrix) if quantity.bone else ())))
+    return tuple(numbers)
 
 
 def _read(depsgraph: Any, quantity: Quantity) -> Array:

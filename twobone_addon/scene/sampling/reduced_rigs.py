@@ -97,15 +97,15 @@ def parented_to(armature: Object, others: Iterable[Quantity], finder: RigGraph) 
 
     `None` where one depends on it by more than parents, so that a copy of it cannot depend on a reduced rig instead.
     """
-    found = []
+    above = []
     for name, bone in dict.fromkeys((quantity.object, quantity.bone) for quantity in others):
         if all(owner != armature.name for owner, _ in finder.above([(name, bone)]).nodes):
             continue
         lineage = _lineage(finder.objects[name], armature)
         if bone or lineage is None:
             return None
-        found.append(lineage)
-    return found
+        above.append(lineage)
+    return above
 
 
 def carriers(lineages: Iterable[Sequence[Object]]) -> list[str]:
@@ -115,13 +115,13 @@ def carriers(lineages: Iterable[Sequence[Object]]) -> list[str]:
 
 def _lineage(thing: Object, armature: Object) -> list[Object] | None:
     """An object and its parents below the armature; `None` where more than these and their own keys moves any of them."""
-    found = []
+    lineage = []
     while thing != armature:
         if thing is None or not _moves_by_parents(thing):
             return None
-        found.append(thing)
+        lineage.append(thing)
         thing = thing.parent
-    return found
+    return lineage
 
 
 def _moves_by_parents(thing: Object) -> bool:
@@ -295,19 +295,21 @@ def _make(made: dict[str, ReducedRig], quantities: Sequence[Quantity], frames: i
     by_object: dict[str, list[Quantity]] = {}
     for quantity in quantities:
         by_object.setdefault(quantity.object, []).append(quantity)
-    for name, own in by_object.items():
+    for name, quantities_of_rig in by_object.items():
         armature = things[name]
-        if not any(quantity.bone for quantity in own):
+        if not any(quantity.bone for quantity in quantities_of_rig):
             continue
         if not pays(armature, set(), frames) or not is_bare(armature):  # Not even if no bones were kept.
             continue
-        if any(quantity.kind in {"CHANNELS", "VALUE"} for quantity in own):
+        if any(quantity.kind in {"CHANNELS", "VALUE"} for quantity in quantities_of_rig):
             continue
         # Other quantities may depend on the armature: unless copies can depend on a reduced rig, that would not replace it.
         lineages = parented_to(armature, [quantity for quantity in quantities if quantity.object != name], finder)
         if lineages is None:
             continue
-        kept = needed_bones(armature, [*(quantity.bone for quantity in own if quantity.bone), *carriers(lineages)], finder)
+        kept = needed_bones(
+            armature, [*(quantity.bone for quantity in quantities_of_rig if quantity.bone), *carriers(lineages)], finder
+        )
         if kept is None or not pays(armature, kept, frames):
             continue
         rig = reduced_rig(armature, kept)
@@ -325,11 +327,11 @@ def pays(armature: Object, kept: set[str], frames: int) -> bool:
     drivers = drivers_by_owner(armature)
     owners = owners_of(armature, kept)
     parts = 0
-    left_out = sum(len(found) for owner, found in drivers.items() if owner not in owners)
+    left_out = sum(len(fcurves) for owner, fcurves in drivers.items() if owner not in owners)
     for bone in armature.pose.bones:
-        own = 1 + len(bone.constraints)
-        parts += own
-        left_out += 0 if bone.name in kept else own
+        cost = 1 + len(bone.constraints)
+        parts += cost
+        left_out += 0 if bone.name in kept else cost
     parts += sum(map(len, drivers.values()))
     return left_out * (frames - COMPARED) >= MAKING + MAKING_A_PART * parts
 
@@ -426,7 +428,7 @@ def _bones_of(rig: ReducedRig) -> Iterable[PoseBone]:
 
 def shown_values(scene: Scene, quantities: Iterable[Quantity]) -> dict[Quantity, Array]:
     """World and posed matrices `(1, 4, 4)` as now evaluated in the user's scene; without objects that are not evaluated there."""
-    found: dict[Quantity, Array] = {}
+    values: dict[Quantity, Array] = {}
     for quantity in quantities:
         shown = _shown(scene, bpy.data.objects[quantity.object])
         if shown is None:
@@ -434,8 +436,8 @@ def shown_values(scene: Scene, quantities: Iterable[Quantity]) -> dict[Quantity,
         matrix = np.array(shown.matrix_world) if quantity.kind == "WORLD" else np.eye(4)
         if quantity.bone:
             matrix = matrix @ np.array(shown.pose.bones[quantity.bone].matrix)
-        found[quantity] = matrix[None]
-    return found
+        values[quantity] = matrix[None]
+    return values
 
 
 def _shown(scene: Scene, thing: Object) -> Object | None:

@@ -61,23 +61,23 @@ class RigReader:
 
     def steered_by(self, control: Node | None) -> RigIk | None:
         """The IK of the limb whose target depends on the control, or any IK of the limb; `None` where there is none."""
-        found = [
+        controls = [
             (carrier, constraint)
             for carrier, constraint in self._limb_constraints()
             if control is None or self.depends(_target_of(constraint), control)
         ]
         # If there are several, such as one with and one without pole, the one that acts counts.
-        found.sort(key=lambda pair: (not is_acting(pair[1]), pair[1].pole_target is None))
-        return self._read(*found[0]) if found else None
+        controls.sort(key=lambda pair: (not is_acting(pair[1]), pair[1].pole_target is None))
+        return self._read(*controls[0]) if controls else None
 
     def shown(self, bone: str, control: Node) -> str:
         """Name of the bone that shows a chain's bone on IK: itself, or a copy that depends on the control; else empty."""
         if self.depends((self._armature.name, bone), control):
             return bone
-        for each in self._armature.pose.bones:
-            copies = any(_copies(constraint, self._armature, bone) for constraint in each.constraints)
-            if copies and self.depends((self._armature.name, each.name), control):
-                return each.name
+        for pose_bone in self._armature.pose.bones:
+            copies = any(_copies(constraint, self._armature, bone) for constraint in pose_bone.constraints)
+            if copies and self.depends((self._armature.name, pose_bone.name), control):
+                return pose_bone.name
         return ""
 
     def main_control(self, ik: RigIk) -> str:
@@ -118,8 +118,10 @@ class RigReader:
     def _other_targets(self) -> set[Node]:
         """Targets of other limbs' IK; a paw has more than one IK over its two bones."""
         constraints = (constraint for carrier in self._armature.pose.bones for constraint in carrier.constraints)
-        found = {_target_of(each) for each in constraints if each.type == "IK" and each.target is not None}
-        return found - {_target_of(constraint) for _, constraint in self._limb_constraints()}
+        targets = {
+            _target_of(constraint) for constraint in constraints if constraint.type == "IK" and constraint.target is not None
+        }
+        return targets - {_target_of(constraint) for _, constraint in self._limb_constraints()}
 
     def _limb_constraints(self) -> Iterator[tuple[PoseBone, Constraint]]:
         bones = self._armature.data.bones

@@ -70,9 +70,9 @@ def deforming_beside(armature: Object, start: Vector, end: Vector) -> list[str]:
     away = bones.ends - np.array(start, dtype=float)
     parts = np.clip(away @ along / (length * length), 0.0, 1.0)
     on_link = np.all(magnitude(away - along * parts[..., None]) <= BESIDE * length, axis=-1)
-    found = np.flatnonzero(on_link & (magnitude(np.diff(bones.ends, axis=1)[:, 0]) >= BESIDE * length))
-    distances = magnitude(bones.ends[found] - np.array(end, dtype=float)).min(axis=-1)
-    return [bones.names[number] for number in found[np.argsort(distances, kind="stable")]]
+    rows = np.flatnonzero(on_link & (magnitude(np.diff(bones.ends, axis=1)[:, 0]) >= BESIDE * length))
+    distances = magnitude(bones.ends[rows] - np.array(end, dtype=float)).min(axis=-1)
+    return [bones.names[number] for number in rows[np.argsort(distances, kind="stable")]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +97,8 @@ def _deforming_bones(armature: Object) -> _DeformingBones:
 
 def seen_from(armature: Object, other: Object, bone: str, place: Sequence[float]) -> Vector:
     """A point of an armature at rest, in the space of a bone of this or another armature that carries it along."""
-    own = armature.matrix_world.inverted_safe() @ other.matrix_world @ other.data.bones[bone].matrix_local
-    return own.inverted_safe() @ Vector(place)
+    rest = armature.matrix_world.inverted_safe() @ other.matrix_world @ other.data.bones[bone].matrix_local
+    return rest.inverted_safe() @ Vector(place)
 
 
 def _read_by(armature: Object) -> Iterator[Object]:

@@ -48,7 +48,7 @@ def fk_settings(armature: Object, names: ChainNames) -> list[Setting]:
 
     Properties are tried on a copy of the armature.
     """
-    found: dict[Property, float] = {}
+    helpful: dict[Property, float] = {}
     switches: dict[Property, None] = {}
     bare: list[Hindrance] = []
     for hindrance in hindrances(armature, names):
@@ -57,18 +57,18 @@ def fk_settings(armature: Object, names: ChainNames) -> list[Setting]:
             bare.append(hindrance)
         switches |= dict.fromkeys(driving or ())
     if switches:
-        found, left = _helpful_values(armature, names, switches)
+        helpful, remaining = _helpful_values(armature, names, switches)
         # An IK copy that is always on does not hinder below an FK copy that a switch turns on.
-        bare = [hindrance for hindrance in bare if hindrance in left or not found]
+        bare = [hindrance for hindrance in bare if hindrance in remaining or not helpful]
     for hindrance in bare:
-        found |= _undriven_values(armature, hindrance)
-    return [Setting(owner, path, value) for (owner, path), value in found.items()]
+        helpful |= _undriven_values(armature, hindrance)
+    return [Setting(owner, path, value) for (owner, path), value in helpful.items()]
 
 
 def influences_change(armature: Object, deciding: Iterable[Hindrance]) -> bool:
     """Whether anything that decides what a limb follows may change over time."""
     stillness = Stillness()
-    return not all(stillness.keeps(owner, path) for each in deciding for owner, path in _influences(armature, each))
+    return not all(stillness.keeps(owner, path) for hindrance in deciding for owner, path in _influences(armature, hindrance))
 
 
 def _influences(armature: Object, hindrance: Hindrance) -> list[Property]:
@@ -76,7 +76,7 @@ def _influences(armature: Object, hindrance: Hindrance) -> list[Property]:
     if not hindrance.constraint:
         return driving_properties(armature, hindrance) or []
     path = _constraint_path(hindrance)
-    return [(_armature_of(armature, hindrance), f"{path}.{name}") for name in ("influence", "mute")]
+    return [Property(_armature_of(armature, hindrance), f"{path}.{name}") for name in ("influence", "mute")]
 
 
 def switch_frames(scene: Scene, armature: Object, deciding: Iterable[Hindrance], within: tuple[float, float]) -> list[float]:
@@ -106,10 +106,10 @@ def same_values(values: Array, others: Array) -> bool:
 
 def _switches(armature: Object, deciding: Iterable[Hindrance]) -> list[Property]:
     """The properties that decide what a limb follows: those that drive its influences, or else these."""
-    found: dict[Property, None] = {}
-    for each in deciding:
-        found |= dict.fromkeys(driving_properties(armature, each) or _influences(armature, each))
-    return list(found)
+    properties: dict[Property, None] = {}
+    for hindrance in deciding:
+        properties |= dict.fromkeys(driving_properties(armature, hindrance) or _influences(armature, hindrance))
+    return list(properties)
 
 
 def set_value(datablock: Object, path: str, value: float) -> None:
@@ -135,7 +135,7 @@ def driving_properties(armature: Object, hindrance: Hindrance) -> list[Property]
     if not drivers:
         return None
     return [
-        (target.id, target.data_path)
+        Property(target.id, target.data_path)
         for driver in drivers
         for variable in driver.variables
         if variable.type == "SINGLE_PROP"
@@ -150,8 +150,8 @@ def _of_constraint(hindrance: Hindrance) -> Callable[[str], bool]:
 
 
 def _of_rotation(bone: PoseBone) -> Callable[[str], bool]:
-    own = bone_owner(bone)
-    return lambda path: owner_of(path) == own and path.rpartition(".")[2] in TURNS
+    bone_prefix = bone_owner(bone)
+    return lambda path: owner_of(path) == bone_prefix and path.rpartition(".")[2] in TURNS
 
 
 def _is_switch(owner: Object, path: str) -> bool:
@@ -163,9 +163,11 @@ def _undriven_values(armature: Object, hindrance: Hindrance) -> dict[Property, f
     """Required influence, and mute, of a constraint that nothing drives."""
     owner, path = _armature_of(armature, hindrance), _constraint_path(hindrance)
     if hindrance.acts:
-        return {(owner, f"{path}.influence"): 0.0}
-    muted = owner.path_resolve(path).mute
-    return {(owner, f"{path}.influence"): 1.0, **({(owner, f"{path}.mute"): 0.0} if muted else {})}
+        return {Property(owner, f"{path}.influence"): 0.0}
+    values = {Property(owner, f"{path}.influence"): 1.0}
+    if owner.path_resolve(path).mute:
+        values[Property(owner, f"{path}.mute")] = 0.0
+    return values
 
 
 def _helpful_values(
@@ -181,9 +183,9 @@ def _helpful_values(
             best = copied.path_resolve(path)
             for value in TRIED:
                 set_value(copied, path, value)
-                left = _count_hindrances(tried, names)
-                if left < fewest:
-                    fewest, best = left, value
+                remaining = _count_hindrances(tried, names)
+                if remaining < fewest:
+                    fewest, best = remaining, value
                     helpful[owner, path] = value
             set_value(copied, path, best)
         tried.layer.update()
@@ -215,40 +217,44 @@ def ik_settings(armature: Object, reader: RigReader, ik: RigIk, shown: Iterable[
 
     Properties are tried on a copy of the armature.
     """
-    copies = (each for bone in shown for each in _copy_influences(armature, reader, bone, control))
-    found: dict[Property, float] = {}
+    copies = (copied for bone in shown for copied in _copy_influences(armature, reader, bone, control))
+    settings: dict[Property, float] = {}
     switches: dict[Property, list[Influence]] = {}
     for bone, name, influence in (*_ik_influence(armature, ik), *copies):
         constraint = armature.pose.bones[bone].constraints[name]
         driving = driving_properties(armature, Hindrance(bone, name, acts=True))
         if driving is None:
-            found |= _undriven_influence(armature, constraint, constraint_path(bone, name), influence)
+            settings |= _undriven_influence(armature, constraint, constraint_path(bone, name), influence)
         for owner, path in driving or ():
             if owner == armature:
                 switches.setdefault((owner, path), []).append((bone, name, influence))
     if switches:
-        found |= _tried_values(armature, switches)
-    return [Setting(owner, path, value) for (owner, path), value in found.items()]
+        settings |= _tried_values(armature, switches)
+    return [Setting(owner, path, value) for (owner, path), value in settings.items()]
 
 
 def _ik_influence(armature: Object, ik: RigIk) -> Iterator[Influence]:
     """Full influence of the IK constraint, unless it is muted and another one on the same bone acts."""
-    own = armature.pose.bones[ik.bone].constraints
-    acts = any(each.type == "IK" and not each.mute and each.influence > NEARLY for each in own)
-    if not acts or not own[ik.constraint].mute:
+    constraints = armature.pose.bones[ik.bone].constraints
+    acts = any(constraint.type == "IK" and not constraint.mute and constraint.influence > NEARLY for constraint in constraints)
+    if not acts or not constraints[ik.constraint].mute:
         yield ik.bone, ik.constraint, 1.0
 
 
 def _copy_influences(armature: Object, reader: RigReader, bone: str, control: Node) -> Iterator[Influence]:
     """Influences of a bone's copying constraints: full for the last one that follows the IK, none for those after it."""
-    copies = [each for each in armature.pose.bones[bone].constraints if each.type in COPYING and list(_sources(each))]
-    follow = [any(reader.depends(source, control) for source in _sources(each)) for each in copies]
+    copies = [
+        constraint
+        for constraint in armature.pose.bones[bone].constraints
+        if constraint.type in COPYING and list(_sources(constraint))
+    ]
+    follow = [any(reader.depends(source, control) for source in _sources(copying)) for copying in copies]
     last = max((number for number, follows in enumerate(follow) if follows), default=None)
     if last is None:
         return
     yield bone, copies[last].name, 1.0
-    for each in copies[last + 1 :]:
-        yield bone, each.name, 0.0
+    for copy in copies[last + 1 :]:
+        yield bone, copy.name, 0.0
 
 
 def _sources(constraint: Constraint) -> Iterator[Node]:
@@ -291,7 +297,7 @@ def _deviation(tried: TrialRig, influences: list[Influence]) -> float:
     tried.layer.update()
     bones = tried.evaluated(tried.thing).pose.bones
     constraints = ((bones[bone].constraints[name], required) for bone, name, required in influences)
-    return sum(abs((0.0 if each.mute else each.influence) - required) for each, required in constraints)
+    return sum(abs((0.0 if constraint.mute else constraint.influence) - required) for constraint, required in constraints)
 
 
 ONE_PLACE = 0.01
@@ -343,19 +349,19 @@ def switched_bones(armature: Object, settings: Sequence[Setting], sides: Sequenc
         for bone in tried.thing.pose.bones:
             bone.matrix_basis = Matrix.Identity(4)
         other = _influence_values(tried, opposite(settings))
-        wanted = _influence_values(tried, settings)
-        names = _moved_names(armature, {key for key, value in wanted.items() if abs(value - other[key]) > SWITCHES_OVER})
+        influences = _influence_values(tried, settings)
+        names = _moved_names(armature, {key for key, value in influences.items() if abs(value - other[key]) > SWITCHES_OVER})
         poses = {bone.name: np.array(bone.matrix) for bone in tried.evaluated(tried.thing).pose.bones}
-        found = []
+        switched = []
         for bone in armature.pose.bones:
             if bone.name in names:
-                source = _source(bone, wanted)
+                source = _source(bone, influences)
                 control = bone if source is None else _control_of(source, sides)
                 # An armature without size has no offsets; whoever samples it refuses that.
                 has_size = np.isfinite(poses[bone.name]).all() and abs(np.linalg.det(poses[bone.name])) > LEAST
                 offset = np.linalg.inv(poses[bone.name]) @ poses[control.name] if has_size else np.eye(4)
-                found.append(SwitchedBone(bone.name, control.name, offset, is_copy=source is not None))
-    return found
+                switched.append(SwitchedBone(bone.name, control.name, offset, is_copy=source is not None))
+    return switched
 
 
 def _influence_values(tried: TrialRig, settings: Sequence[Setting]) -> dict[tuple[str, str], float]:
@@ -364,7 +370,11 @@ def _influence_values(tried: TrialRig, settings: Sequence[Setting]) -> dict[tupl
         set_value(tried.copies[setting.owner], setting.path, setting.value)
     tried.layer.update()
     bones = tried.evaluated(tried.thing).pose.bones
-    return {(bone.name, each.name): 0.0 if each.mute else each.influence for bone in bones for each in bone.constraints}
+    return {
+        (bone.name, constraint.name): 0.0 if constraint.mute else constraint.influence
+        for bone in bones
+        for constraint in bone.constraints
+    }
 
 
 def _moved_names(armature: Object, switched: set[tuple[str, str]]) -> set[str]:

@@ -75,7 +75,7 @@ class Turned:
     def share(self, node: Node) -> float:
         """0..1, how far a bone follows the last bone that was turned: 1 if it follows completely."""
         tail = self._before[self._last] @ Vector((0.0, self._length, 0.0))
-        moved, expected = (self._after[each] @ self._before[each].inverted_safe() @ tail for each in (node, self._last))
+        moved, expected = (self._after[bone] @ self._before[bone].inverted_safe() @ tail for bone in (node, self._last))
         distance = (expected - tail).length
         return max(0.0, 1.0 - (moved - expected).length / distance) if distance > 0.0 else 0.0
 

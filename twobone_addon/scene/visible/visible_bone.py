@@ -129,7 +129,9 @@ class MotionLinks:
     def _constraints(self, node: Node, bone: PoseBone) -> Iterator[Constraint]:
         """Constraints that decide what a bone follows, in the order of evaluation."""
         yield from self._graph.turned(self._view(self._things[node[0]])).get(bone.name, [])
-        yield from (each for each in bone.constraints if each.type in REPLACING or each.type == "ARMATURE")
+        yield from (
+            constraint for constraint in bone.constraints if constraint.type in REPLACING or constraint.type == "ARMATURE"
+        )
 
     def _foreign(self, armature: str) -> str:
         return armature if armature != self._armature.name else ""
@@ -224,7 +226,7 @@ class _Best:
 
 
 def _merged(found: Iterable[dict]) -> dict:
-    return {key: None for each in found for key in each}
+    return {key: None for keyed in found for key in keyed}
 
 
 def bone_carrying(constraint: Constraint) -> str:
@@ -271,9 +273,9 @@ def shown_bone(armature: Object, names: ChainNames, skins: Skins | None = None) 
     seen = [shown for other in others for shown in linked.shown_beside(other, mid, tip)]
     if not seen:
         seen = [shown for shown in linked.shown_beside(armature, mid, tip) if shown.bone != names.lower]
-        own = armature.pose.bones[names.lower]
-        if own.bone.use_deform and (not seen or skins.deforms_a_mesh(armature, own.name) or not deforms):
-            seen = [linked.shown((armature.name, own.name))]
+        pose_bone = armature.pose.bones[names.lower]
+        if pose_bone.bone.use_deform and (not seen or skins.deforms_a_mesh(armature, pose_bone.name) or not deforms):
+            seen = [linked.shown((armature.name, pose_bone.name))]
     return max(seen, key=lambda shown: shown.share) if seen else None
 
 
@@ -293,26 +295,26 @@ def shown_elsewhere(armature: Object, names: ChainNames, skins: Skins | None = N
 
 def on_chain(armature: Object, names: ChainNames, shown: Shown) -> list[Hindrance]:
     """The hindrances of a visible bone that are constraints of the chain's own bones, or IK that turns these."""
-    own = [armature.pose.bones[name] for name in (names.upper, names.lower)]
-    iks = {(bone_carrying(constraint), constraint.name) for bone in own for constraint in turning(bone)}
+    limb_bones = [armature.pose.bones[name] for name in (names.upper, names.lower)]
+    iks = {(bone_carrying(constraint), constraint.name) for bone in limb_bones for constraint in turning(bone)}
     return [
-        each
-        for each in shown.hindrances
-        if not each.armature
-        and each.constraint
-        and (each.bone in {bone.name for bone in own} or (each.bone, each.constraint) in iks)
+        hindrance
+        for hindrance in shown.hindrances
+        if not hindrance.armature
+        and hindrance.constraint
+        and (hindrance.bone in {bone.name for bone in limb_bones} or (hindrance.bone, hindrance.constraint) in iks)
     ]
 
 
 def hindrances(armature: Object, names: ChainNames, view: View = as_it_is) -> list[Hindrance]:
     """Hindrances that keep the bones that deform along the limb, and the one at its end, from following the chain."""
     seen = _shown_of_limb(armature, names, view)
-    return list(dict.fromkeys(hindrance for each in seen if not each.follows for hindrance in each.hindrances))
+    return list(dict.fromkeys(hindrance for shown in seen if not shown.follows for hindrance in shown.hindrances))
 
 
 def deciding(armature: Object, names: ChainNames) -> list[Hindrance]:
     """Every influence on what the limb's deforming bones follow, whether it hinders now or not."""
-    return list(dict.fromkeys(each for shown in _shown_of_limb(armature, names, as_it_is) for each in shown.deciding))
+    return list(dict.fromkeys(hindrance for shown in _shown_of_limb(armature, names, as_it_is) for hindrance in shown.deciding))
 
 
 def _shown_of_limb(armature: Object, names: ChainNames, view: View) -> list[Shown]:

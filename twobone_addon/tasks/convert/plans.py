@@ -64,29 +64,33 @@ class Conversion:
         return cls(settings.bake(), settings.bone, settings.switch_off, settings.rigify, settings.bones, settings.actions)
 
 
-def plan_limbs(scene: Scene, wanted: Conversion, active: Object | None) -> tuple[list[LimbPlan], list[TwoBoneError]]:
+def plan_limbs(scene: Scene, conversion: Conversion, active: Object | None) -> tuple[list[LimbPlan], list[TwoBoneError]]:
     """Plans of the limbs to convert, and the errors of those that cannot be.
 
     Raises a `TwoBoneError` where no limb can be converted, or where the bone chosen by name cannot be.
     """
-    armature = find_armature(wanted.settings.armature, active)
-    if wanted.bone and wanted.bone not in armature.pose.bones:
+    armature = find_armature(conversion.settings.armature, active)
+    if conversion.bone and conversion.bone not in armature.pose.bones:
         raise ChainError(
-            'Bone "{bone}" is not in armature "{armature}". Choose one of its bones.', bone=wanted.bone, armature=armature.name
+            'Bone "{bone}" is not in armature "{armature}". Choose one of its bones.',
+            bone=conversion.bone,
+            armature=armature.name,
         )
-    wanted = replace(wanted, rigify=wanted.rigify or is_rigify(armature))
+    conversion = replace(conversion, rigify=conversion.rigify or is_rigify(armature))
     limbs: list[LimbPlan] = []
-    left: list[TwoBoneError] = []
-    for make in _rigify_plans(scene, armature, wanted) if wanted.rigify else _constraint_plans(scene, armature, wanted):
+    refused: list[TwoBoneError] = []
+    for make in (
+        _rigify_plans(scene, armature, conversion) if conversion.rigify else _constraint_plans(scene, armature, conversion)
+    ):
         try:
             limbs.append(make())
         except TwoBoneError as error:
-            if wanted.bone:
+            if conversion.bone:
                 raise
-            left.append(error)
+            refused.append(error)
     if not limbs:
-        raise left[0] if left else _nothing_found(armature, wanted)
-    return limbs, left
+        raise refused[0] if refused else _nothing_found(armature, conversion)
+    return limbs, refused
 
 
 def is_converted(name: str, active: Object | None) -> bool:
@@ -96,51 +100,53 @@ def is_converted(name: str, active: Object | None) -> bool:
     return has_ik and not acting_ik(armature)
 
 
-def _nothing_found(armature: Object, wanted: Conversion) -> ChainError:
+def _nothing_found(armature: Object, conversion: Conversion) -> ChainError:
     owner = (
-        Sentence('Bone "{bone}"', {"bone": wanted.bone})
-        if wanted.bone
+        Sentence('Bone "{bone}"', {"bone": conversion.bone})
+        if conversion.bone
         else Sentence('Armature "{armature}"', {"armature": armature.name})
     )
-    if wanted.rigify:
+    if conversion.rigify:
         return ChainError(
             "{owner} has no Rigify limb with IK and FK. Generate the rig with Rigify, or turn the option off.", owner=owner
         )
     return ChainError("{owner} has no IK constraint that acts. Choose the bone that carries one, or unmute it.", owner=owner)
 
 
-def _constraint_plans(scene: Scene, armature: Object, wanted: Conversion) -> Iterator[Callable[[], LimbPlan]]:
-    found = acting_ik(armature, wanted.bone)
-    selected = [pair for pair in found if wanted.bones & {pair[0].name, *(bone.name for bone in turned_bones(pair[1], pair[0]))}]
-    for limb in grouped_ik(armature, selected or found):
-        yield partial(_constraint_plan, scene, armature, wanted, limb)
+def _constraint_plans(scene: Scene, armature: Object, conversion: Conversion) -> Iterator[Callable[[], LimbPlan]]:
+    carried = acting_ik(armature, conversion.bone)
+    selected = [
+        pair for pair in carried if conversion.bones & {pair[0].name, *(bone.name for bone in turned_bones(pair[1], pair[0]))}
+    ]
+    for limb in grouped_ik(armature, selected or carried):
+        yield partial(_constraint_plan, scene, armature, conversion, limb)
 
 
-def _constraint_plan(scene: Scene, armature: Object, wanted: Conversion, constraints: list[Carried]) -> LimbPlan:
+def _constraint_plan(scene: Scene, armature: Object, conversion: Conversion, constraints: list[Carried]) -> LimbPlan:
     """Plan of the limb whose two bones all of `constraints` rotate; the first one makes the pose."""
     ik = read_ik(*constraints[0])
     others = [read_ik(*pair) for pair in constraints[1:] if pair[1].target is not None]
     names = ik.names
     settings = replace(
-        _settings(armature, wanted, names.upper, names.lower, names.tip),
+        _settings(armature, conversion, names.upper, names.lower, names.tip),
         tip_end="TAIL" if names.tip_at_tail else "HEAD",
         target=ik.target,
         target_bone=ik.target_bone,
     )
     plan = plan_chain(scene, settings, None)
     refuse_unwritable_chain(scene, plan)
-    ends = tuple(_influence_end(armature, each) for each in (ik, *others))
+    ends = tuple(_influence_end(armature, constraint) for constraint in (ik, *others))
     is_off = not any(end.present or is_animated(armature, end.path) for end in ends)
-    if is_off and wanted.actions != ACTIVE:
+    if is_off and conversion.actions != ACTIVE:
         raise ChainError(
             'IK constraint "{constraint}" of bone "{bone}" is off (influence 0), and no key of the action turns it on. Set its '
             "influence to what the actions need, and convert again.",
             constraint=ik.constraint,
             bone=ik.bone,
         )
-    keyed_off = wanted.switch_off == "INFLUENCE"
+    keyed_off = conversion.switch_off == "INFLUENCE"
     if keyed_off:
-        refuse_unwritable(armature, [end.path for end in ends], wanted.settings.destination)
+        refuse_unwritable(armature, [end.path for end in ends], conversion.settings.destination)
     noted = _noted(plan, armature)
     if is_off:
         noted = replace(
@@ -157,9 +163,9 @@ def _constraint_plan(scene: Scene, armature: Object, wanted: Conversion, constra
         )
     noted = replace(noted, notes=(*noted.notes, *map(_note_on_other_ik, others)))
     shown = (names.upper, names.lower, names.tip)
-    overridden = tuple(_influence_end(armature, each) for each in overridden_constraints(armature, names))
+    overridden = tuple(_influence_end(armature, constraint) for constraint in overridden_constraints(armature, names))
     limb = limb_plan(armature, noted, shown, ik=ik, ends=ends, keyed_off=keyed_off, overridden=overridden)
-    return replace(limb, goes_on=wanted.goes_on, was_off=is_off)
+    return replace(limb, goes_on=conversion.goes_on, was_off=is_off)
 
 
 def _note_on_other_ik(ik: IkLimb) -> Sentence:
@@ -181,7 +187,7 @@ def _note_on_unkeyed_pose(bone: str) -> Sentence:
 def without_overridden(limb: LimbPlan) -> LimbPlan:
     """The limb with the constraints that its IK overrides switched off together with it."""
     off = {end.group for end in limb.overridden}
-    notes = [each for each in limb.chain.notes if not (each.template == ON_TOP and each.values["bone"] in off)]
+    notes = [remark for remark in limb.chain.notes if not (remark.template == ON_TOP and remark.values["bone"] in off)]
     notes += [
         note(
             'Constraint "{constraint}" of bone "{bone}" is switched off with the IK, which had overridden it.',
@@ -258,21 +264,21 @@ def _noted(plan: ChainPlan, armature: Object) -> ChainPlan:
     return replace(plan, notes=(*notes, *map(_note_on_unkeyed_pose, posed)))
 
 
-def _rigify_plans(scene: Scene, armature: Object, wanted: Conversion) -> Iterator[Callable[[], LimbPlan]]:
-    found = [
+def _rigify_plans(scene: Scene, armature: Object, conversion: Conversion) -> Iterator[Callable[[], LimbPlan]]:
+    limbs = [
         limb
         for limb in rigify_limbs(armature)
-        if not wanted.bone or wanted.bone in {limb.switch_bone, *limb.shown, *limb.controls}
+        if not conversion.bone or conversion.bone in {limb.switch_bone, *limb.shown, *limb.controls}
     ]
-    selected = [limb for limb in found if wanted.bones & {limb.switch_bone, *limb.shown, *limb.controls}]
-    for limb in selected or found:
-        yield partial(_rigify_plan, scene, armature, wanted, limb)
+    selected = [limb for limb in limbs if conversion.bones & {limb.switch_bone, *limb.shown, *limb.controls}]
+    for limb in selected or limbs:
+        yield partial(_rigify_plan, scene, armature, conversion, limb)
 
 
-def _rigify_plan(scene: Scene, armature: Object, wanted: Conversion, limb: RigifyLimb) -> LimbPlan:
+def _rigify_plan(scene: Scene, armature: Object, conversion: Conversion, limb: RigifyLimb) -> LimbPlan:
     upper, lower, end = limb.controls[:3]
     settings = replace(
-        _settings(armature, wanted, upper, lower, end),
+        _settings(armature, conversion, upper, lower, end),
         tip_end="HEAD",
         end_rotation="KEEP",
     )
@@ -285,18 +291,18 @@ def _rigify_plan(scene: Scene, armature: Object, wanted: Conversion, limb: Rigif
         for number, (above, below) in enumerate(pairs, start=2)
     )
     paths = [limb.switch_path, *(rotation_path(bone.path[-1]) for bone in further)]
-    refuse_unwritable(armature, paths, wanted.settings.destination)
+    refuse_unwritable(armature, paths, conversion.settings.destination)
     present = float(armature.path_resolve(limb.switch_path))
     ends = (IkEnd(limb.switch_path, 1.0, present, limb.switch_bone, None),)
     converted = limb_plan(armature, plan, limb.shown, ik=None, ends=ends, keyed_off=True, further=further)
-    return replace(converted, goes_on=wanted.goes_on)
+    return replace(converted, goes_on=conversion.goes_on)
 
 
-def _settings(armature: Object, wanted: Conversion, upper: str, lower: str, tip: str) -> BakeSettings:
-    settings = wanted.settings
-    if wanted.rigify or wanted.switch_off == "INFLUENCE":
+def _settings(armature: Object, conversion: Conversion, upper: str, lower: str, tip: str) -> BakeSettings:
+    settings = conversion.settings
+    if conversion.rigify or conversion.switch_off == "INFLUENCE":
         # IK stays on outside the range, where its result depends on the pose that it starts from, so that must be keyed.
-        before, after = wanted.goes_on
+        before, after = conversion.goes_on
         settings = replace(settings, key_before=settings.key_before or before, key_after=settings.key_after or after)
     return replace(
         settings,

@@ -26,6 +26,7 @@ from ...pipeline.plan.chain_plan import ChainPlan
 from ...pipeline.pose.solving import CurveSamples, SolvedChain, rotation_curves, solve_curves, surroundings_of
 from ...records import replace
 from ...said import Sentence
+from ...scene.blender_types import Channel
 from ...scene.bones import IkLimb, ik_constraint, rotation_path, scale_path
 from ...scene.keys.tables import NO_KEYS, ChannelKeys, StraightKeys
 from ...scene.sampling.quantities import Quantity, Samples
@@ -197,7 +198,7 @@ def solve_limb(limb: LimbPlan, samples: Samples) -> SolvedLimb:
         solved = replace(solved, curves=[*solved.curves, *_scale_curves(limb, solved, present_scales)])
     keyed = keyed_chain(solved, limb.longest_link)  # All that is seen of the limb stays: its twist as well.
     if stretched:
-        keyed = replace(keyed, keys=[replace(each, lasting=each.path in limb.scale_paths()) for each in keyed.keys])
+        keyed = replace(keyed, keys=[replace(key, lasting=key.path in limb.scale_paths()) for key in keyed.keys])
     switch_keys = [_keyed_over_range(limb, end) for end in limb.ends] if limb.keyed_off else []
     extra = [*_further_keys(limb, samples, shown), *switch_keys]
     return SolvedLimb(limb, replace(keyed, keys=[*keyed.keys, *extra]), shown, on_target)
@@ -343,7 +344,7 @@ def _keyed_over_range(limb: LimbPlan, end: IkEnd) -> ChannelKeys:
     """Keys that switch an IK off from the first to the last frame, and preserve its state before and after."""
     frames = KeyFrames(np.unique(limb.chain.within))
     outside = held_outside(
-        limb.chain.keyed[end.path, 0],
+        limb.chain.keyed[Channel(end.path)],
         settings=replace(limb.chain.settings, key_before=limb.goes_on[0], key_after=limb.goes_on[1]),
         within=limb.chain.within,
         present=(end.present, end.present),
@@ -358,7 +359,7 @@ def with_influence_off(solved: SolvedLimb) -> SolvedLimb:
 
 
 def _keyed_off_in_action(limb: LimbPlan, end: IkEnd) -> ChannelKeys:
-    table = limb.chain.keyed[end.path, 0].table
+    table = limb.chain.keyed[Channel(end.path)].table
     if table is None or np.ptp(table["co"][:, 1]) == 0.0:
         first, nothing = KeyFrames(limb.chain.report_frames[:1]), NO_KEYS
         return StraightKeys(end.path, 0, end.group, first, np.full(1, end.value), "CONSTANT", outside=nothing)

@@ -147,7 +147,9 @@ class Endings:
             # A new action leaves the one that it was made from unchanged, which then still needs the IK.
             converted_actions = set() if destination == "NEW_ACTION" else converted_actions
             others = [
-                each for each in armature_actions if each.action not in converted_actions and not is_held(each, path, end.value)
+                other
+                for other in armature_actions
+                if other.action not in converted_actions and not is_held(other, path, end.value)
             ]
             if others:
                 self._needed[path] = others
@@ -167,7 +169,7 @@ class Endings:
         others = next((self._needed[end.path] for end in limb.ends if end.path in self._needed), None)
         if others is None:
             return EndedLimb(solved, ())
-        linked = [each for each in others if not each.action.is_editable]
+        linked = [action for action in others if not action.action.is_editable]
         notes = [
             note(
                 "Other actions use this IK ({actions}), so it is keyed off here and on there instead of being muted.",
@@ -175,8 +177,8 @@ class Endings:
             )
         ]
         notes += [
-            note('Action "{action}" is linked and cannot be keyed, so this IK may be off in it.', action=each.name)
-            for each in linked
+            note('Action "{action}" is linked and cannot be keyed, so this IK may be off in it.', action=action.name)
+            for action in linked
         ]
         if limb.keyed_off:
             return EndedLimb(solved, tuple(notes))
@@ -193,8 +195,8 @@ class Endings:
         """Mute the constraints that no action needs any more, and hold the others on in the actions that need them."""
         for path, (end, limb) in self._ends.items():
             others = self._needed.get(path, [])
-            for each in others:
-                hold(each, path, end.present, end.group)
+            for action in others:
+                hold(action, path, end.present, end.group)
             if not others and end.ik is not None and not limb.keyed_off:
                 mute(end.ik)
 
@@ -218,36 +220,36 @@ class Converted:
     entries: Sequence[ConvertedReport] = ()
 
 
-def convert_ik(scene: Scene, settings: ConvertSettings, active: Object | None, own: OwnAction | None) -> Story[Converted]:
+def convert_ik(scene: Scene, settings: ConvertSettings, active: Object | None, chosen: OwnAction | None) -> Story[Converted]:
     """Key the bones in the poses that their IK gives them, and switch the IK off."""
-    armature, wanted = find_armature(settings.armature, active), Conversion.of(settings)
-    span = own_span(own)
+    armature, conversion = find_armature(settings.armature, active), Conversion.of(settings)
+    span = own_span(chosen)
     if span is not None:
-        wanted = replace(wanted, settings=with_range(wanted.settings, span), goes_on=goes_on_beside(armature, span))
-    limbs, left = plan_limbs(scene, wanted, armature)
+        conversion = replace(conversion, settings=with_range(conversion.settings, span), goes_on=goes_on_beside(armature, span))
+    limbs, refused = plan_limbs(scene, conversion, armature)
     plans = [limb.chain for limb in limbs]
     # IK that was converted earlier is on again while sampling.
-    strips = [plan.names.upper if wanted.settings.destination == "NLA" else "" for plan in plans]
+    strips = [plan.names.upper if conversion.settings.destination == "NLA" else "" for plan in plans]
     yield StartOver(
         [ToWrite(armature.name, limb.keyed_paths(), limb.chain.within, strip) for limb, strip in zip(limbs, strips, strict=True)]
     )
     quantities = [quantity for limb in limbs for quantity in limb.quantities()]
-    samples = yield Sample(quantities, all_frames(each.frames for each in plans), evaluation_of(plans))
+    samples = yield Sample(quantities, all_frames(plan.frames for plan in plans), evaluation_of(plans))
     chains = yield from with_steps(plans, [limb.poses() for limb in limbs])
     stepped = [replace(limb, chain=chain) for limb, chain in zip(limbs, chains, strict=True)]
     solved, stretched = _solved(stepped, samples)
     solved, moved = yield from _proved_unmoved(scene, armature, solved, samples)
     stretched += moved
-    if stretched and (wanted.bone or not solved):
+    if stretched and (conversion.bone or not solved):
         raise stretched[0]
-    to_end = ToEnd(own.action if own is not None else None, solved)
-    converted: Converted = yield Agree(to_end, partial(_ended, armature, wanted))
-    longer = _made_longer(armature, wanted, limbs[0], playing_now(armature)) if own is None else []
-    left = [*left, *stretched, *converted.left]
-    converted = replace(converted, left=left, evaluation=samples.evaluation, longer=longer)
+    to_end = ToEnd(chosen.action if chosen is not None else None, solved)
+    converted: Converted = yield Agree(to_end, partial(_ended, armature, conversion))
+    longer = _made_longer(armature, conversion, limbs[0], playing_now(armature)) if chosen is None else []
+    refused = [*refused, *stretched, *converted.left]
+    converted = replace(converted, left=refused, evaluation=samples.evaluation, longer=longer)
 
     def report(proof: Samples | None = None) -> Converted:
-        units, notes = units_of(scene), [] if own is not None else _notes(scene, converted)
+        units, notes = units_of(scene), [] if chosen is not None else _notes(scene, converted)
         entries = [converted_report(limb.solved, proof, limb.notes, units) for limb in converted.limbs]
         return replace(converted, entries=with_notes(entries, notes))
 
@@ -257,26 +259,28 @@ def convert_ik(scene: Scene, settings: ConvertSettings, active: Object | None, o
         keyed.append(replace(solved_limb.keyed, sets=mutes))
     yield Write(chain_changes(keyed, CONVERT.name), report, then=converted.endings.finish)
     ended = [limb.solved.plan for limb in converted.limbs]
-    if not wanted.settings.verify or not ended:
+    if not conversion.settings.verify or not ended:
         return report()
     quantities = []
     for limb in ended:
         quantities += [*limb.poses(), limb.chain.armature_world]
         quantities += [limb.chain.target_world] if limb.ik else []
-    frames = all_frames(each.seen_frames for each in ended)
+    frames = all_frames(ended_limb.seen_frames for ended_limb in ended)
     return report((yield Sample(quantities, frames, evaluation_of([limb.chain for limb in ended], proving=True))))
 
 
-def _ended(armature: Object, wanted: Conversion, actions: Sequence[ToEnd]) -> list[Converted]:
+def _ended(armature: Object, conversion: Conversion, actions: Sequence[ToEnd]) -> list[Converted]:
     """Decide over all actions together how the IK of each limb is switched off."""
     endings = Endings(
-        armature, [ToEnd(each.action or playing_now(armature), each.limbs) for each in actions], wanted.settings.destination
+        armature,
+        [ToEnd(action.action or playing_now(armature), action.limbs) for action in actions],
+        conversion.settings.destination,
     )
-    ended = [endings.ended(each.limbs) for each in actions]
-    errors = [error for _, found in ended for error in found]
-    if errors and (wanted.bone or not any(limbs for limbs, _ in ended)):
+    ended = [endings.ended(action.limbs) for action in actions]
+    errors = [error for _, refused in ended for error in refused]
+    if errors and (conversion.bone or not any(limbs for limbs, _ in ended)):
         raise errors[0]
-    return [Converted(limbs, found, endings) for limbs, found in ended]
+    return [Converted(limbs, refused, endings) for limbs, refused in ended]
 
 
 def playing_now(armature: Object) -> Action | None:
@@ -294,8 +298,8 @@ def _joined(results: Results) -> BakeReport:
     first: Converted = results.done[0]
     if results.armature:
         by_action = list(zip(results.actions, results.done, strict=True))
-        left = [Refused(results.armature, action, error.sentence) for action, done in by_action for error in done.left]
-        return bake_report(results, left)
+        refused = [Refused(results.armature, action, error.sentence) for action, done in by_action for error in done.left]
+        return bake_report(results, refused)
     long_remarks = [*first.longer, *_muted_elsewhere(results.scene, first)]
     remarks = [statement("LIMBS_LEFT", {"count": len(first.left)})] if first.left else []
     return bake_report(results, remarks=[*remarks, *_were_off(first), *(remark for remark, _ in long_remarks)])
@@ -315,10 +319,10 @@ def _were_off(converted: Converted) -> list[Sentence]:
     return [statement("IK_WAS_OFF", {"bone": limb.ik.bone}) for limb in limbs if limb.ik and limb.was_off]
 
 
-def _made_longer(armature: Object, wanted: Conversion, limb: LimbPlan, action: Action | None) -> list[Remark]:
+def _made_longer(armature: Object, conversion: Conversion, limb: LimbPlan, action: Action | None) -> list[Remark]:
     """Remark on an action, one of several, that becomes longer because it is keyed over the scene's range."""
     span = key_span(action) if action is not None else None
-    settings, frames = wanted.settings, limb.chain.report_frames
+    settings, frames = conversion.settings, limb.chain.report_frames
     is_requested = settings.frame_range == "CUSTOM" or settings.destination != "ACTION"
     if action is None or span is None or is_requested or len(actions_of(armature)) == 1:
         return []

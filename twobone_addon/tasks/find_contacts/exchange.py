@@ -31,7 +31,7 @@ SAME_RATE = 1e-3
 
 
 def import_contacts(
-    scene: Scene, settings: ContactFileSettings, active: Object | None, _own: OwnAction | None
+    scene: Scene, settings: ContactFileSettings, active: Object | None, _chosen: OwnAction | None
 ) -> Story[ContactReport]:
     """Key the contacts in a file; raises a `TwoBoneError` where it does not fit the armature's action."""
     path, rate = _path(settings), scene.render.fps / scene.render.fps_base
@@ -71,7 +71,7 @@ def import_contacts(
 
 
 def export_contacts(
-    scene: Scene, settings: ExportContactSettings, active: Object | None, _own: OwnAction | None
+    scene: Scene, settings: ExportContactSettings, active: Object | None, _chosen: OwnAction | None
 ) -> Story[ContactReport]:
     """Write the keyed contacts to a file; raises a `TwoBoneError` if there are none, or a file is in the way."""
     path = _path(settings)
@@ -122,7 +122,7 @@ def _action_range(scene: Scene, armature: Object) -> tuple[float, float]:
     """Whole frames around the action's keys, except those of contacts; the range of the scene without any keys."""
     bag = curve_bag(armature)
     keyed = [curve.range() for curve in (bag.fcurves if bag else ()) if not curve.data_path.startswith("twobone.")]
-    firsts, lasts = ([each[end] for each in keyed] for end in (0, 1))
+    firsts, lasts = ([contact[end] for contact in keyed] for end in (0, 1))
     return float(np.floor(min(firsts, default=scene.frame_start))), float(np.ceil(max(lasts, default=scene.frame_end)))
 
 

@@ -102,8 +102,8 @@ def edited_by_hand(armature: Object, chain: str, frames: Array) -> Mask:
 def contact_frame(armature: Object, frame: float, *, forward: bool) -> float | None:
     """The next or previous frame at which a contact of any chain begins, changes or ends; `None` if there is none."""
     changes = [contact_changes(armature, chain) for chain in armature.twobone.chains]
-    found = np.unique(np.concatenate(changes)) if changes else np.empty(0)
-    beyond = found[found > frame + SAME_FRAME] if forward else found[found < frame - SAME_FRAME][::-1]
+    frames = np.unique(np.concatenate(changes)) if changes else np.empty(0)
+    beyond = frames[frames > frame + SAME_FRAME] if forward else frames[frames < frame - SAME_FRAME][::-1]
     return float(beyond[0]) if len(beyond) else None
 
 
@@ -141,11 +141,11 @@ def _note(armature: Object, chain: StoredChain, frames: Array, states: Codes, st
     """Note the found contacts with their measures, to detect edits later; earlier notes outside the frames are kept."""
     first, last = float(frames[0]), float(frames[-1])
     noted, contacts = _noted(armature, chain), []
-    for number, each in enumerate(contacts_of_states(states, frames)):
-        earlier = [old[3:] for old in noted.get("contacts", ()) if old[0] <= each.last and old[1] >= each.first]
+    for number, contact in enumerate(contacts_of_states(states, frames)):
+        earlier = [old[3:] for old in noted.get("contacts", ()) if old[0] <= contact.last and old[1] >= contact.first]
         stance = stances[number] if stances else None
         measures = [stance.travel, stance.moved, stance.confidence] if stance else next(iter(earlier), [])
-        contacts.append([each.first, each.last, each.point, *measures])
+        contacts.append([contact.first, contact.last, contact.point, *measures])
     if noted and noted["first"] <= last + 1.0 and noted["last"] >= first - 1.0:
         before = _clipped(noted["contacts"], noted["first"], first - 1.0)
         contacts = [*before, *contacts, *_clipped(noted["contacts"], last + 1.0, noted["last"])]
@@ -249,9 +249,9 @@ class ContactPlan:
 
     def quantities(self) -> list[Quantity]:
         """Quantities to sample."""
-        found = [self.world, *(quantity for foot in self.feet for quantity in (foot.foot, foot.hip))]
-        found += self.source.quantities() if self.source else []
-        return [*found, self.ground] if self.ground else found
+        wanted_quantities = [self.world, *(quantity for foot in self.feet for quantity in (foot.foot, foot.hip))]
+        wanted_quantities += self.source.quantities() if self.source else []
+        return [*wanted_quantities, self.ground] if self.ground else wanted_quantities
 
 
 def plan_contacts(
@@ -286,10 +286,10 @@ def contacts_source(scene: Scene, settings: ContactSettings, legs: Legs, span: S
         raise ObjectError(
             'Armature "{armature}" cannot be its own source of contacts. Choose another one.', armature=legs.armature
         )
-    own = replace(
+    source_settings = replace(
         settings, armature=settings.contacts_from, contacts_from="", ground="AUTO", ground_moves="AUTO", sole_height=0.0
     )
-    plan = plan_contacts(scene, own, None, span, reads_only=True)
+    plan = plan_contacts(scene, source_settings, None, span, reads_only=True)
     ours, theirs = (sorted(each.sides, key=lambda chain, own=each.sides: SIDES.get(own[chain], 2)) for each in (legs, plan.legs))
     wanted, found = ([SIDES.get(each.sides[chain], 2) for chain in order] for each, order in ((legs, ours), (plan.legs, theirs)))
     if wanted != found:
@@ -323,16 +323,16 @@ def legs_of(scene: Scene, armature: Object, *, arms: bool = False) -> Legs:
         legs += [chain for chain in enabled if arms and chain.limb == "ARM"]
         toes, sides = {chain.name: chain.toe for chain in legs}, {chain.name: chain.side for chain in legs}
         return Legs(armature.name, (), {chain.name: names_of(chain) for chain in legs}, toes, sides)
-    found = tuple(found_limbs(scene, armature))
-    standing = [limb for limb in found if _may_stand(armature, limb, "LEG")]
+    limbs = tuple(found_limbs(scene, armature))
+    standing = [limb for limb in limbs if _may_stand(armature, limb, "LEG")]
     if not standing:
         raise ChainError(
             'Armature "{armature}" has no enabled chain that is a leg, and no legs were found. Add its legs to the list.',
             armature=armature.name,
         )
-    standing += [limb for limb in found if arms and _may_stand(armature, limb, "ARM")]
+    standing += [limb for limb in limbs if arms and _may_stand(armature, limb, "ARM")]
     toes, sides = {limb.chain: limb.toe for limb in standing}, {limb.chain: limb.side for limb in standing}
-    return Legs(armature.name, found, {limb.chain: limb.names for limb in standing}, toes, sides)
+    return Legs(armature.name, limbs, {limb.chain: limb.names for limb in standing}, toes, sides)
 
 
 def _may_stand(armature: Object, limb: LimbRecord, kind: str) -> bool:

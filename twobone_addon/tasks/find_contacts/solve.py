@@ -56,17 +56,17 @@ class FoundContacts:
 
     def kept(self) -> Mask:
         """Mask `(C, F)` of frames whose edits by hand are kept."""
-        by_hand = np.array([each.by_hand for each in self.plan.keyed])
+        by_hand = np.array([keyed.by_hand for keyed in self.plan.keyed])
         return by_hand if self.plan.settings.keep else np.zeros_like(by_hand)
 
     def to_key(self) -> Codes:
         """States `(C, F)` to key: kept edits by hand, and found ones elsewhere."""
-        return np.where(self.kept(), [each.states for each in self.plan.keyed], self.states)
+        return np.where(self.kept(), [keyed.states for keyed in self.plan.keyed], self.states)
 
     def stances(self, foot: int, states: Codes) -> list[Stance | None]:
         """The stance to which each contact in `states` `(F,)` of a foot belongs; `None` for one that was not found."""
         frames = self.plan.frames
-        ends = [np.searchsorted(frames, (each.first, each.last)) for each in contacts_of_states(states, frames)]
+        ends = [np.searchsorted(frames, (contact.first, contact.last)) for contact in contacts_of_states(states, frames)]
         return [self.story.stance_of(foot, int(first), int(last)) for first, last in ends]
 
 

@@ -22,7 +22,7 @@ from ...pipeline.report.units import Units, units_of
 from ...pipeline.story import Make, Sample, Story, Task, Write
 from ...said import Sentence, joined, note
 from ...scene.actions import OwnAction
-from ...scene.blender_types import Object, Scene
+from ...scene.blender_types import Object, Property, Scene
 from ...scene.keys.contact_keys import contact_curve, contact_path, keyed_states
 from ...scene.lookup import object_named
 from ...scene.sampling.quantities import Samples
@@ -76,7 +76,10 @@ def foot_pictures(scene: Scene, armature: Object) -> list[FootPicture]:
     samples = sample(scene, [foot.foot for foot in feet], frames)
     states = [keyed_states(armature, chain, frames) for chain in chains]
     matrices = [samples.every(foot.foot) for foot in feet]
-    return [_picture(foot, each, code, frames) for foot, each, code in zip(feet, matrices, states, strict=True)]
+    return [
+        _picture(foot, matrices_of_foot, code, frames)
+        for foot, matrices_of_foot, code in zip(feet, matrices, states, strict=True)
+    ]
 
 
 def _picture(foot: FootPlan, matrices: Array, states: Codes, frames: Array) -> FootPicture:
@@ -169,7 +172,10 @@ class ContactReport(Report):
 
     def details(self) -> list[str]:
         """What the command line prints besides with `--verbose`: the contacts of each chain."""
-        said = [", ".join(f"{each.first:g}-{each.last:g} {each.point}" for each in chain.contacts) for chain in self.chains]
+        said = [
+            ", ".join(f"{contact.first:g}-{contact.last:g} {contact.point}" for contact in chain.contacts)
+            for chain in self.chains
+        ]
         return [f"  {chain.chain}: {contacts}" for chain, contacts in zip(self.chains, said, strict=True)]
 
     def to_dict(self) -> dict[str, Any]:
@@ -183,7 +189,7 @@ class ContactReport(Report):
         unseen = [not_seen(chain.chain) for chain in self.chains if not chain.is_seen][:1]
         if not standing:
             return joined([Sentence("No contacts found: no foot is on the ground"), *unseen], "; ")
-        count = sum(len(steps((each.first, each.last) for each in chain.contacts)) for chain in standing)
+        count = sum(len(steps((contact.first, contact.last) for contact in chain.contacts)) for chain in standing)
         parts = [_found(count, len(standing))]
         parts += unseen
         speed = sum(part * part for part in self.ground_velocity) ** 0.5
@@ -201,7 +207,7 @@ class ContactReport(Report):
 
 def assumed_soles(points: Mapping[str, FootPoints]) -> list[Sentence]:
     """A note on soles whose position is assumed, from the contact points of the feet by chain or bone; none if all are known."""
-    assumed = [chain for chain, each in points.items() if each.source == "REST" and each.up.any()]
+    assumed = [chain for chain, foot_points in points.items() if foot_points.source == "REST" and foot_points.up.any()]
     if not assumed:
         return []
     return [
@@ -229,7 +235,7 @@ def ground_ends(found: FoundContacts) -> list[Sentence]:
         note(
             'Ground "{ground}" ends under {chains}, first at frame {frame:g}. Make it larger, or set a height instead.',
             ground=plan.surface.name,
-            chains=", ".join(foot.chain for foot, own in zip(plan.feet, off, strict=True) if own.any()),
+            chains=", ".join(foot.chain for foot, is_off in zip(plan.feet, off, strict=True) if is_off.any()),
             frame=float(plan.frames[off.any(axis=0).argmax()]),
         )
     ]
@@ -247,13 +253,13 @@ def taken_as_it_is(ground: str) -> Sentence:
 
 def steps(contacts: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
     """First and last frame of each stance, from those of its consecutive contacts, in order."""
-    found: list[tuple[float, float]] = []
+    joined_contacts: list[tuple[float, float]] = []
     for first, last in contacts:
-        if found and first - found[-1][1] <= 1.0:
-            found[-1] = (found[-1][0], last)
+        if joined_contacts and first - joined_contacts[-1][1] <= 1.0:
+            joined_contacts[-1] = (joined_contacts[-1][0], last)
         else:
-            found.append((first, last))
-    return found
+            joined_contacts.append((first, last))
+    return joined_contacts
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,18 +280,20 @@ class FoundStance:
 
 def found_stances(armature: Object) -> list[FoundStance]:
     """All stances last found in the current action of an armature; those that planting would move farthest come first."""
-    found = []
+    stances = []
     for chain in armature.twobone.chains:
         if contact_curve(armature, chain) is None:
             continue
         contacts, measures = noted_contacts(armature, chain), noted_measures(armature, chain)
-        for first, last in steps((each.first, each.last) for each in contacts):
-            known = [own for each, own in zip(contacts, measures, strict=True) if own and first <= each.first <= last]
+        for first, last in steps((contact.first, contact.last) for contact in contacts):
+            known = [
+                measure for contact, measure in zip(contacts, measures, strict=True) if measure and first <= contact.first <= last
+            ]
             slide, moved, confidence = (column for column in zip(*known, strict=True)) if known else ([], [], [])
             stands = bool(keyed_states(armature, chain, np.array([first, (first + last) // 2, last])).any())
             worst = max(slide, default=None), max(moved, default=None), min(confidence, default=None)
-            found.append(FoundStance(chain.name, first, last, stands, *worst))
-    return sorted(found, key=lambda stance: -(stance.moved or 0.0))
+            stances.append(FoundStance(chain.name, first, last, stands, *worst))
+    return sorted(stances, key=lambda stance: -(stance.moved or 0.0))
 
 
 def _found(count: int, chains: int) -> Sentence:
@@ -296,9 +304,11 @@ def _found(count: int, chains: int) -> Sentence:
     return Sentence("{count} contacts on {chains} chains", {"count": count, "chains": chains})
 
 
-def find_contacts(scene: Scene, settings: ContactSettings, active: Object | None, own: OwnAction | None) -> Story[ContactReport]:
+def find_contacts(
+    scene: Scene, settings: ContactSettings, active: Object | None, chosen: OwnAction | None
+) -> Story[ContactReport]:
     """Find when the feet of a character stand, and key it on its chains."""
-    plan = plan_contacts(scene, settings, active, own_span(own))
+    plan = plan_contacts(scene, settings, active, own_span(chosen))
     within = float(plan.frames[0]), float(plan.frames[-1])
     refuse_unseen(scene, object_named(plan.armature), plan.legs.names.values(), within)
     return (yield from key_contacts(scene, plan))
@@ -314,10 +324,10 @@ def key_contacts(scene: Scene, plan: ContactPlan) -> Story[ContactReport]:
 
     def write() -> None:
         for place, (foot, states, kept) in enumerate(zip(plan.feet, found.to_key(), found.kept(), strict=True)):
-            own, stances = found.states[place], found.stances(place, found.states[place])
-            write_states(armature, foot.chain, plan.frames, states, kept=kept, found=own, stances=stances)
+            found_states, stances = found.states[place], found.stances(place, found.states[place])
+            write_states(armature, foot.chain, plan.frames, states, kept=kept, found=found_states, stances=stances)
 
-    paths = [(armature, contact_path(armature.twobone.chains[foot.chain])) for foot in plan.feet]
+    paths = [Property(armature, contact_path(armature.twobone.chains[foot.chain])) for foot in plan.feet]
     yield Write([], lambda: report, lambda: paths, write)
     return report
 
@@ -325,8 +335,8 @@ def key_contacts(scene: Scene, plan: ContactPlan) -> Story[ContactReport]:
 def visible_feet(plan: ContactPlan) -> dict[str, VisibleEnd]:
     """The visible end of each limb of which some bone deforms, by the name of its chain."""
     armature, skins = object_named(plan.armature), Skins()
-    found = {foot.chain: visible_end(armature, plan.legs.names[foot.chain], foot.rest, skins) for foot in plan.feet}
-    return {chain: end for chain, end in found.items() if end is not None}
+    ends = {foot.chain: visible_end(armature, plan.legs.names[foot.chain], foot.rest, skins) for foot in plan.feet}
+    return {chain: end for chain, end in ends.items() if end is not None}
 
 
 def contact_report(
@@ -341,9 +351,9 @@ def contact_report(
             ChainContacts(
                 chain=foot.chain,
                 contacts=contacts,
-                travel=[each.travel if each else None for each in stances],
-                confidence=[each.confidence if each else None for each in stances],
-                moved=[each.moved if each else None for each in stances],
+                travel=[stance.travel if stance else None for stance in stances],
+                confidence=[stance.confidence if stance else None for stance in stances],
+                moved=[stance.moved if stance else None for stance in stances],
                 kept=int(np.count_nonzero(kept)),
                 is_seen=foot.chain not in unseen,
                 sole=found.plan.feet[place].points.source,

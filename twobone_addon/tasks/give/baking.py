@@ -107,7 +107,7 @@ def refuse_flat(thing: Object, frames: Array, space: Array) -> None:
 class FittedKeys(NamedTuple):
     """Keys of channels that are keyed together."""
 
-    keys: Sequence[ChannelKeys]
+    keys: list[ChannelKeys]
     drift: float
     """What reducing them cost, world units; 0 for keys on all frames."""
 
@@ -160,7 +160,9 @@ def rotation_samples(
     for side in (0, 1):
         outer = [channel.beside[side] for channel in keyed]
         values = [now if value is None else value for value, now in zip(outer, present, strict=True)]
-        sides.append(np.array(values[: 3 if path.endswith("euler") else 4]) if any(each is not None for each in outer) else None)
+        sides.append(
+            np.array(values[: 3 if path.endswith("euler") else 4]) if any(value is not None for value in outer) else None
+        )
     now = np.broadcast_to(np.array(present), (len(rotation), 4))
     # All channels of an Euler rotation are keyed, since an unkeyed one may have any value at other frames.
     all_axes = frozenset(range(3))
@@ -185,7 +187,7 @@ def rotation_drift(mode: str, rotation: Array, lever: float) -> Drift:
 def chosen_keys(plan: ChainPlan, thing: Object, curves: list[CurveSamples], drift: Drift) -> FittedKeys:
     """Full-rate or reduced keys, by the settings, of channels keyed together."""
     reduces = plan.settings.keys == "REDUCE"
-    keys, worst_drift = _reduced(plan, curves, drift) if reduces else FittedKeys(full_rate_keys(plan, curves), 0.0)
+    keys, worst_drift = _reduced(plan, curves, drift) if reduces else FittedKeys([*full_rate_keys(plan, curves)], 0.0)
     keyed = {curve.channel: read_keyed(thing, curve.path, curve.index, *plan.within) for curve in curves}
     held = [with_held(plan, keyed, *pair) for pair in zip(curves, keys, strict=True)]
     return FittedKeys(held, worst_drift)
@@ -193,7 +195,7 @@ def chosen_keys(plan: ChainPlan, thing: Object, curves: list[CurveSamples], drif
 
 def _reduced(plan: ChainPlan, curves: list[CurveSamples], drift: Drift) -> FittedKeys:
     values = with_calm_axes(curves, np.stack([curve.values for curve in curves], axis=-1))
-    found = reduce_keys(
+    reduction = reduce_keys(
         plan.frames,
         values,
         drift,
@@ -202,7 +204,7 @@ def _reduced(plan: ChainPlan, curves: list[CurveSamples], drift: Drift) -> Fitte
         required=kept_frames(plan, plan.report_frames[turning_points(values[plan.report_rows])]),
         ends=loop_slopes(plan, curves),
     )
-    return FittedKeys(reduced_keys(curves, found), found.worst_drift)
+    return FittedKeys([*reduced_keys(curves, reduction)], reduction.worst_drift)
 
 
 SAME_SHAPE = 1e-3
@@ -252,20 +254,20 @@ def with_rotation(settings: BakeSettings) -> BakeSettings:
 
 
 def planned_guides(
-    scene: Scene, wanted: Sequence[BakeSettings], active: Object | None
+    scene: Scene, chains: Sequence[BakeSettings], active: Object | None
 ) -> tuple[list[ChainPlan], list[list[Object]]]:
     """Plan the chains and find the target and pole of each; raises a `TwoBoneError` where these could not be keyed."""
     refuse_stretched_time(scene)
-    _refuse_source(wanted)
-    plans = [plan_chain(scene, _with_scene_range(settings), active) for settings in wanted]
+    _refuse_source(chains)
+    plans = [plan_chain(scene, _with_scene_range(settings), active) for settings in chains]
     things = [_guide_objects(plan.settings) for plan in plans]
     _refuse_shared(things)
     return plans, things
 
 
-def _refuse_source(wanted: Sequence[BakeSettings]) -> None:
+def _refuse_source(chains: Sequence[BakeSettings]) -> None:
     """Raise `SettingError` for a target on another character's limb: the keys made here place it at this limb."""
-    for settings in wanted:
+    for settings in chains:
         if settings.target_root_bone:
             raise SettingError(
                 'Target Root Bone is "{bone}", but keys for a target are made where this limb is. Leave it empty to bake a '
@@ -431,28 +433,28 @@ def _notes(plan: ChainPlan, solved: TargetMotion, proof: GuideProof | None) -> l
         return notes
     links, distance = len(plan.rest.turning), digits(proof.round_trip)
     if links > TWO:
-        found = Sentence("A target does not determine how {links} links bend: a bake with it moves joints by up to {distance}.")
+        moved = Sentence("A target does not determine how {links} links bend: a bake with it moves joints by up to {distance}.")
         if plan.settings.reference != "POSE":
-            found = Sentence(
+            moved = Sentence(
                 "A target does not determine how {links} links bend: a bake with it moves joints by up to {distance}. With the "
                 "reference Current Pose they keep the shape they have."
             )
-        return [*notes, replace(found, values={"links": links, "distance": distance}, level=WARN)]
+        return [*notes, replace(moved, values={"links": links, "distance": distance}, level=WARN)]
     if notes:
         return notes
     if plan.settings.keys == "REDUCE":
-        found = Sentence(
+        moved = Sentence(
             "The target's keys are reduced: a bake with it moves joints by up to {distance}. Lower the tolerance, or key every "
             "frame."
         )
     elif _changes_motion(plan) and solved.off_plane[plan.report_rows].max() <= SAME_SHAPE * solved.length:
-        found = Sentence("The chain's Reach settings change the motion: a bake with its target moves joints by up to {distance}.")
+        moved = Sentence("The chain's Reach settings change the motion: a bake with its target moves joints by up to {distance}.")
     else:
-        found = Sentence(
+        moved = Sentence(
             "The motion leaves the plane: a bake with it moves joints by up to {distance}. The plane Pole keeps any motion of "
             "two bones."
         )
-    return [replace(found, values={"distance": distance}, level=WARN)]
+    return [replace(moved, values={"distance": distance}, level=WARN)]
 
 
 def _changes_motion(plan: ChainPlan) -> bool:

@@ -72,18 +72,18 @@ def other_guides(
     side's chain as stored now, if any
     """
     settings, mirrored = _without_leftovers(settings), _without_leftovers(mirrored)
-    found: dict[str, str] = {}
+    guides: dict[str, str] = {}
     for role, bone in GUIDES:
         source, stored = _followed(settings, role, bone), _stored(present, role, bone)
         if not source[0] or _followed(mirrored, role, bone) != source or source[0] not in objects_by_name():
             continue
         if stored[0] and stored != source:
-            found |= {role: stored[0], **({bone: stored[1]} if bone else {})}
+            guides |= {role: stored[0], **({bone: stored[1]} if bone else {})}
         elif not _belongs_to_both(armature, role, *source):
             image = _add_image(scene, armature, settings, mirrored, role)
             _give_motion(scene, armature, settings, mirrored, role, image=image)
-            found |= {role: image.name, **({bone: ""} if bone else {})}
-    return found
+            guides |= {role: image.name, **({bone: ""} if bone else {})}
+    return guides
 
 
 def _followed(settings: BakeSettings, role: str, bone: str) -> tuple[str, str]:
@@ -328,13 +328,13 @@ def added_targets(scene: Scene, chains: Sequence[StoredChain]) -> Iterator[None]
 
 
 @contextmanager
-def missing_guides(scene: Scene, wanted: Sequence[BakeSettings], active: Object | None) -> Iterator[list[BakeSettings]]:
+def missing_guides(scene: Scene, chains: Sequence[BakeSettings], active: Object | None) -> Iterator[list[BakeSettings]]:
     """Create an empty for each target and pole that the settings leave out; raises a `TwoBoneError` for wrong bones.
 
     They are assigned to the stored chains that the settings come from, so that the run's next action finds them there.
     """
-    settings = [_filled(scene, chain, active) for chain in wanted]
-    for before, after in zip(wanted, settings, strict=True):
+    settings = [_filled(scene, chain, active) for chain in chains]
+    for before, after in zip(chains, settings, strict=True):
         _store(before, after, active)
     yield settings
 

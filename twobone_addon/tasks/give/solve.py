@@ -95,7 +95,7 @@ def solve_target(plan: ChainPlan, samples: Samples, world_from_keys: Array) -> T
 def ended_where_cut(plan: ChainPlan, solved: TargetMotion) -> ChainPlan:
     """The plan of a chain whose guides' spans end at the cuts of its motion, see `ended_at_cuts`."""
     world, joints = (
-        every_row(each, len(plan.frames))[plan.report_rows] for each in (solved.motion.world_from_armature, solved.joints)
+        every_row(sampled, len(plan.frames))[plan.report_rows] for sampled in (solved.motion.world_from_armature, solved.joints)
     )
     return ended_at_cuts(plan, _carried(world[:, :3, :3], joints) + world[:, None, :3, 3])
 

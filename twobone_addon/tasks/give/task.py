@@ -42,22 +42,22 @@ class Given:
     evaluation: str | dict[str, str]
 
 
-def bake_target(scene: Scene, settings: GiveSettings, active: Object | None, own: OwnAction | None) -> Story[Given]:
+def bake_target(scene: Scene, settings: GiveSettings, active: Object | None, chosen: OwnAction | None) -> Story[Given]:
     """Key the targets and poles of chains so that following them reproduces the present motion: the reverse of Bake.
 
     Controls act through the rig's own IK, which only Blender can evaluate: their keys are found by trial in copies of the
     actions, before anything is written.
     """
-    wanted = [with_rotation(chain) if settings.rotate else chain for chain in settings.chains]
-    wanted = [with_range(chain, own_span(own)) for chain in wanted]
-    onto_bones = [number for number, chain in enumerate(wanted) if chain.target_bone]
-    onto_objects = [number for number, chain in enumerate(wanted) if not chain.target_bone]
-    for chain in (wanted[number] for number in onto_objects):
+    chains = [with_rotation(chain) if settings.rotate else chain for chain in settings.chains]
+    chains = [with_range(chain, own_span(chosen)) for chain in chains]
+    onto_bones = [number for number, chain in enumerate(chains) if chain.target_bone]
+    onto_objects = [number for number, chain in enumerate(chains) if not chain.target_bone]
+    for chain in (chains[number] for number in onto_objects):
         armature = find_armature(chain.armature, active)
         refuse_unseen(scene, armature, [chain_names(armature, chain)], frame_range(scene, chain))
-    controls = planned_controls(scene, [wanted[number] for number in onto_bones], active)
+    controls = planned_controls(scene, [chains[number] for number in onto_bones], active)
     yield StartOver(())
-    filled = yield Make(missing_guides(scene, [wanted[number] for number in onto_objects], active))
+    filled = yield Make(missing_guides(scene, [chains[number] for number in onto_objects], active))
     guided, solved, steered, evaluation = [], [], [], ""
     if filled:
         guided, evaluation = yield from solved_guides(*planned_guides(scene, filled, active))
@@ -68,7 +68,7 @@ def bake_target(scene: Scene, settings: GiveSettings, active: Object | None, own
 
     def report(guides: Sequence[GuideProof | None] = (), seen: Sequence[Seen | None] = ()) -> Given:
         proved = zip(guided, guides or [None] * len(guided), strict=True)
-        entries: list[ChainReport] = [guide_report(*each) for each in proved]
+        entries: list[ChainReport] = [guide_report(*parts) for parts in proved]
         entries += control_reports(solved, steered, seen or [None] * len(solved))
         asked = sorted(zip([*onto_objects, *onto_bones], entries, strict=True), key=lambda pair: pair[0])
         return Given([entry for _, entry in asked], evaluation)
@@ -80,9 +80,9 @@ def bake_target(scene: Scene, settings: GiveSettings, active: Object | None, own
 
 def _by_armature(settings: GiveSettings, active: Object | None) -> Mapping[Object, GiveSettings]:
     """Settings of each armature's chains; raises `ObjectError` where a target does not play the armature's actions."""
-    found = by_armature(settings, active)
-    for armature, own in found.items():
-        for chain in own.chains:
+    by_object = by_armature(settings, active)
+    for armature, chains in by_object.items():
+        for chain in chains.chains:
             if not chain.target_bone or chain.target != armature.name:
                 raise ObjectError(
                     'Target "{target}" is not a bone of armature "{armature}", so it does not play its actions. Choose a '
@@ -90,7 +90,7 @@ def _by_armature(settings: GiveSettings, active: Object | None) -> Mapping[Objec
                     target=chain.target,
                     armature=armature.name,
                 )
-    return found
+    return by_object
 
 
 GIVE = Task("bake_target", TABLES["give"], bake_target, BakeReport, by_armature=_by_armature, joined=bake_report)
@@ -142,7 +142,7 @@ def give_pole_motion(scene: Scene, chain: StoredChain) -> None:
 
 def _moves(scene: Scene, chain: StoredChain) -> Story[bool]:
     armature, names = chain.id_data, names_of(chain)
-    wanted = [Quantity("WORLD", armature.name, bone) for bone in dict.fromkeys((names.upper, names.lower, names.tip))]
-    samples = yield Sample(wanted, _frames_of(scene))
+    quantities = [Quantity("WORLD", armature.name, bone) for bone in dict.fromkeys((names.upper, names.lower, names.tip))]
+    samples = yield Sample(quantities, _frames_of(scene))
     size = max(np.abs(matrices[:, :3, 3]).max() for matrices in samples.values.values()) + max(armature.dimensions)
     return any(np.ptp(matrices, axis=0).max() > STILL * max(size, 1.0) for matrices in samples.values.values())

@@ -72,24 +72,26 @@ def solve_nudges(plan: NudgePlan, nudges: Sequence[Nudge], parts: Sequence[Nudge
         limb, count = part.limb, len(part.limb.frames)
         motion = plan_motion(limb, samples)
         inside = joints_of(limb.rest, pose_path(limb.rest, motion.chain))
-        joints = np.stack([every_row(points(motion.world_from_armature, each), count) for each in inside.swapaxes(0, 1)], axis=1)
+        joints = np.stack(
+            [every_row(points(motion.world_from_armature, joint), count) for joint in inside.swapaxes(0, 1)], axis=1
+        )
         before.append(joints[:, -1])
         moved.append(_offsets(cycled, limb.frames, cuts(joints, float(path_length(joints).max()))))
         target = np.tile(np.eye(4), (count, 1, 1))
         target[:, :3, 3] = before[-1] + moved[-1]
         motions.append(aimed(motion, target))
     solved = solve_together([part.limb for part in parts], motions)
-    found = [NudgedPart(*each) for each in zip(parts, solved, before, moved, strict=True)]
-    return NudgeSolution(nudges, found, _keys(found), samples.evaluation)
+    nudged = [NudgedPart(*pieces) for pieces in zip(parts, solved, before, moved, strict=True)]
+    return NudgeSolution(nudges, nudged, _keys(nudged), samples.evaluation)
 
 
 def _offsets(cycled: Sequence[CycledNudge], frames: Array, takes: Indices) -> Array:
     """Sum `(F, 3)` of all nudges' offsets; one that is in no cycle ends at the cuts, the rows `takes` at which others begin."""
     total, take_of = np.zeros((len(frames), 3)), np.searchsorted(takes, np.arange(len(frames)), side="right")
-    for each in cycled:
-        moves = offsets([each], frames)
-        if each.cycle is None:
-            moves[take_of != np.searchsorted(frames[takes], each.nudge.frame, side="right")] = 0.0
+    for cycled_nudge in cycled:
+        moves = offsets([cycled_nudge], frames)
+        if cycled_nudge.cycle is None:
+            moves[take_of != np.searchsorted(frames[takes], cycled_nudge.nudge.frame, side="right")] = 0.0
         total += moves
     return total
 

@@ -35,7 +35,7 @@ from ...pipeline.story import Sample, StartOver, Story, Task, Write
 from ...records import replace
 from ...said import Sentence, joined, note
 from ...scene.actions import OwnAction
-from ...scene.blender_types import Object, Scene
+from ...scene.blender_types import Object, Property, Scene
 from ...scene.keys.clearing import unmake
 from ...scene.keys.contact_keys import keyed_states
 from ...scene.keys.ledger import Ledger
@@ -72,7 +72,7 @@ def parts_of(plan: NudgePlan, nudges: Sequence[Nudge]) -> list[NudgedRange]:
     cycled = [CycledNudge(nudge, plan.cycle_of(nudge)) for nudge in nudges]
     spans = joined_spans([_over_easing(plan.limb, span) for nudge, cycle in cycled for span in nudge.spans(cycle)])
     key_frames = np.concatenate([plan.own_frames, *(_repeated(nudge.frame, cycle) for nudge, cycle in cycled)])
-    found = []
+    nudged_ranges = []
     for start, end in spans:
         ends = np.array([start, end])
         at_seam = np.isin(ends, plan.cycle or ()) & offsets(cycled, ends).any(axis=-1)
@@ -81,8 +81,8 @@ def parts_of(plan: NudgePlan, nudges: Sequence[Nudge]) -> list[NudgedRange]:
         frames = merge_frames(seams, key_frames, np.arange(math.ceil(first), math.floor(last) + 1.0))
         frames = frames[(frames >= first) & (frames <= last)]
         if len(frames):
-            found.append(NudgedRange(_limb_at(plan, frames, (start, end), at_seam), start, end))
-    return found
+            nudged_ranges.append(NudgedRange(_limb_at(plan, frames, (start, end), at_seam), start, end))
+    return nudged_ranges
 
 
 def _over_easing(limb: ChainPlan, span: Span) -> Span:
@@ -212,16 +212,16 @@ def _limb(scene: Scene, settings: NudgeSettings, armature: Object) -> tuple[Bake
     """Settings that pose the limb from its own motion, in the plane in which it is bent; and the name of its stored chain."""
     names = {name: getattr(settings, name) for name in ("upper", "lower", "tip", "tip_end")}
     chosen = {name: value for name, value in names.items() if value and value != "AUTO"}
-    found = completed(scene, {"armature": armature.name, "plane": "POSE", **chosen}, armature, settings.chain)
-    chain = find_chain(found, armature).names
+    limb = completed(scene, {"armature": armature.name, "plane": "POSE", **chosen}, armature, settings.chain)
+    chain = find_chain(limb, armature).names
     limb_settings = BakeSettings(
         armature=armature.name,
         upper=chain.upper,
         lower=chain.lower,
-        tip=found.tip,
-        tip_end=found.tip_end,
-        joints=found.joints,
-        method=found.method,
+        tip=limb.tip,
+        tip_end=limb.tip_end,
+        joints=limb.joints,
+        method=limb.method,
         plane="POSE",
         reference="POSE",
         end_rotation="KEEP",
@@ -236,7 +236,11 @@ def _limb(scene: Scene, settings: NudgeSettings, armature: Object) -> tuple[Bake
         end_bone_of(find_chain(limb_settings, armature), limb_settings)
     except ChainError:
         limb_settings = replace(limb_settings, end_rotation="NONE")  # The tip has no child, or several.
-    stored = (each.name for each in armature.twobone.chains if (each.upper, each.lower) == (chain.upper, chain.lower))
+    stored = (
+        stored_chain.name
+        for stored_chain in armature.twobone.chains
+        if (stored_chain.upper, stored_chain.lower) == (chain.upper, chain.lower)
+    )
     return limb_settings, settings.chain or next(stored, "")
 
 
@@ -257,7 +261,7 @@ def _cycle(armature: Object, bones: Sequence[str]) -> Span | None:
     if action is not None and action.use_frame_range and action.use_cyclic:
         return float(action.frame_start), float(action.frame_end)
     curves = [fcurve for bone in bones for fcurve in motion_curves(armature, bone)]
-    cyclic = [each for each in curves if any(modifier.type == "CYCLES" and not modifier.mute for modifier in each.modifiers)]
+    cyclic = [curve for curve in curves if any(modifier.type == "CYCLES" and not modifier.mute for modifier in curve.modifiers)]
     frames = [read_frames(fcurve) for fcurve in cyclic or curves if len(fcurve.keyframe_points)]
     first, last = (float(end(np.concatenate(frames))) for end in (np.min, np.max)) if frames else (0.0, 0.0)
     return (first, last) if last - first > 1.0 else None
@@ -363,7 +367,7 @@ class NudgeReport(Report):
         return not self.out_of_reach and not self.notes
 
 
-def nudge_limb(scene: Scene, settings: NudgeSettings, active: Object | None, _own: OwnAction | None) -> Story[NudgeReport]:
+def nudge_limb(scene: Scene, settings: NudgeSettings, active: Object | None, _chosen: OwnAction | None) -> Story[NudgeReport]:
     """Move the tip of a limb at a frame, on top of its motion; if no nudge is left, restore what was there before the first."""
     plan = plan_nudge(scene, settings, active)
     limb, armature, nudges = plan.limb, object_named(plan.armature), plan.nudges
@@ -396,7 +400,7 @@ def nudge_limb(scene: Scene, settings: NudgeSettings, active: Object | None, _ow
     report = partial(nudge_report, plan, solution, is_on_edited=is_on_edited)
     name = limb_name(plan.armature, limb.names.upper)
     change = Change(plan.armature, solution.keys, within, NUDGED, name, in_pieces=True)
-    paths = [(armature, path) for path in limb.keyed_paths()]
+    paths = [Property(armature, path) for path in limb.keyed_paths()]
     yield Write([change] if solution.keys else [], report, lambda: paths, store)
     if not settings.verify or not parts:
         return report()
@@ -434,8 +438,8 @@ def nudge_report(plan: NudgePlan, solution: NudgeSolution, tips: Array | None = 
         removed=plan.new is None,
         nudged_by=limb.nudged_by,
         nudges=[
-            NudgeEntry(each.frame, list(each.offset), each.before, each.after, each.falloff, each.loop)
-            for each in solution.nudges
+            NudgeEntry(nudge.frame, list(nudge.offset), nudge.before, nudge.after, nudge.falloff, nudge.loop)
+            for nudge in solution.nudges
         ],
         frames=len(frames),
         ranges=[[float(part.part.limb.frames[0]), float(part.part.limb.frames[-1])] for part in parts],

@@ -15,7 +15,7 @@ from ...pipeline.stages import evaluation_of
 from ...pipeline.story import Make, Sample, StartOver, Story, Task, Write, part_of
 from ...records import replace
 from ...scene.actions import OwnAction
-from ...scene.blender_types import Object, Scene
+from ...scene.blender_types import Object, Property, Scene
 from ...scene.keys.contact_keys import contact_path
 from ...scene.keys.replaced import WITH_FEET
 from ...scene.keys.writing import Change, put
@@ -83,8 +83,8 @@ def plant_feet(scene: Scene, settings: PlantSettings, active: Object | None, own
         return planted_report(plan, solved, earlier, shown, targets)
 
     chains = (contact_path(armature.twobone.chains[leg.chain]) for leg in plan.legs)
-    paths = {(armature, path) for path in (*chains, *(channel.pieces[0].path for channel in solved.keys))}
-    paths |= {(guide.thing, key.path) for chain in guided for guide in chain.guides for key in guide.keys}
+    paths = {Property(armature, path) for path in (*chains, *(channel.pieces[0].path for channel in solved.keys))}
+    paths |= {Property(guide.thing, key.path) for chain in guided for guide in chain.guides for key in guide.keys}
     yield Write(None, report, lambda: paths, write)
     if not settings.verify:
         return report()

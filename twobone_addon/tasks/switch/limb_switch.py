@@ -22,7 +22,7 @@ from ...pipeline.stages import chain_changes, evaluation_of, with_steps
 from ...pipeline.story import Sample, Span, Story, with_range
 from ...records import replace
 from ...said import INFO, Sentence, as_json, joined, note
-from ...scene.blender_types import Object, Scene
+from ...scene.blender_types import Object, Property, Scene
 from ...scene.bones import ChainNames, read_rest_bone, rotation_path
 from ...scene.graph.rig_graph import Stillness, dependencies
 from ...scene.keys.destinations import has_baked_strip
@@ -219,13 +219,13 @@ def is_moved_by_ik(scene: Scene, settings: BakeSettings, armature: Object, names
 
 def fk_settings_over(scene: Scene, armature: Object, names: ChainNames, within: tuple[float, float]) -> list[Setting]:
     """Settings that put the limb on FK wherever in the range it is not; searched at its ends, middle and switch keys."""
-    found: dict[tuple[str, str], Setting] = {}
+    settings_over: dict[tuple[str, str], Setting] = {}
     key_frames = switch_frames(scene, armature, deciding(armature, names), within)
     with frame_and_edits_kept(scene):
         for frame in dict.fromkeys((within[0], 0.5 * (within[0] + within[1]), within[1], *key_frames)):
             scene.frame_set(round(frame))
-            found |= {(setting.owner.name, setting.path): setting for setting in fk_settings(armature, names)}
-    return list(found.values())
+            settings_over |= {(setting.owner.name, setting.path): setting for setting in fk_settings(armature, names)}
+    return list(settings_over.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +251,7 @@ class SwitchRanges:
 
 
 def ranges_to_switch(
-    scene: Scene, names: ChainNames, wanted: Sequence[Setting], within: tuple[float, float], *, apart: bool
+    scene: Scene, names: ChainNames, settings: Sequence[Setting], within: tuple[float, float], *, apart: bool
 ) -> SwitchRanges:
     """Find the frames of a range at which the switches do not have their wanted values.
 
@@ -260,24 +260,24 @@ def ranges_to_switch(
     Raises `ChainError` where it is halfway at all of these frames.
     """
     frames = frame_grid(*within)
-    values = values_over(scene, [(setting.owner, setting.path) for setting in wanted], frames)
-    goals = np.array([[setting.value] for setting in wanted])
+    values = values_over(scene, [Property(setting.owner, setting.path) for setting in settings], frames)
+    goals = np.array([[setting.value] for setting in settings])
     to_switch = (np.abs(values - goals) > SAME).any(axis=0)
     halfway = ((np.abs(values) > SAME) & (np.abs(values - 1.0) > SAME)).any(axis=0) & apart
-    found = [[(first, last) for first, last in ranges(frames, mask)] for mask in (to_switch & ~halfway, to_switch & halfway)]
-    if found[1] and not found[0]:
+    spans = [[(first, last) for first, last in ranges(frames, mask)] for mask in (to_switch & ~halfway, to_switch & halfway)]
+    if spans[1] and not spans[0]:
         raise ChainError(
             'The limb from "{upper}" to "{lower}" is blended between FK and IK at frames {frames}. Key {path} to 0 or 1 there '
             "first.",
             upper=names.upper,
             lower=names.lower,
-            frames=in_words(found[1]),
-            path=wanted[0].path,
+            frames=in_words(spans[1]),
+            path=settings[0].path,
         )
-    return SwitchRanges(*found)
+    return SwitchRanges(*spans)
 
 
-def switch_changes(settings: BakeSettings, wanted: Sequence[Setting], within: tuple[float, float]) -> list[Change]:
+def switch_changes(settings: BakeSettings, goals: Sequence[Setting], within: tuple[float, float]) -> list[Change]:
     """Keys of all switches at the ends of a range, and beside it keys that preserve the values there.
 
     Raises `WriteError` where they cannot be written.
@@ -285,7 +285,7 @@ def switch_changes(settings: BakeSettings, wanted: Sequence[Setting], within: tu
     keyed: dict[Object, list[ChannelKeys]] = {}
     frames = KeyFrames(np.unique(np.array(within)))
     held = BakeSettings(key_before=True, key_after=True, destination=settings.destination)
-    for setting in wanted:
+    for setting in goals:
         present = float(setting.owner.path_resolve(setting.path))
         earlier = read_keyed(setting.owner, setting.path, 0, *within)
         outside = held_outside(earlier, settings=held, within=within, present=(present, present))
@@ -362,8 +362,8 @@ def find_switch(scene: Scene, settings: BakeSettings, active: Object | None, *, 
     if motion == "KEEP" or (motion == "AUTO" and _was_just_baked(scene, settings, armature, names)):
         return _to_own_keys(scene, settings, armature, names)
     if motion == "AUTO" and not is_moved_by_ik(scene, settings, armature, names):
-        found = _to_own_keys(scene, settings, armature, names)
-        return replace(found, remarks=[statement("OWN_KEYS", {})] if found.wanted and found.is_keyed else [])
+        switch = _to_own_keys(scene, settings, armature, names)
+        return replace(switch, remarks=[statement("OWN_KEYS", {})] if switch.wanted and switch.is_keyed else [])
     return _to_fk(scene, settings, armature, names)
 
 
@@ -380,8 +380,8 @@ def _was_just_baked(scene: Scene, settings: BakeSettings, armature: Object, name
 def _to_own_keys(scene: Scene, settings: BakeSettings, armature: Object, names: ChainNames) -> LimbSwitch:
     """Let the visible limb follow the keys that the chain has; raises a `TwoBoneError` where more than a switch hinders it."""
     within = frame_range(scene, settings)
-    wanted = fk_settings(armature, names) if is_still(armature) else fk_settings_over(scene, armature, names, within)
-    if not wanted and hindrances(armature, names):
+    switches = fk_settings(armature, names) if is_still(armature) else fk_settings_over(scene, armature, names, within)
+    if not switches and hindrances(armature, names):
         raise ChainError(
             'Found no switch that puts the limb from "{upper}" to "{lower}" on FK. Set the influence of the constraints that it '
             "follows by hand.",
@@ -389,7 +389,7 @@ def _to_own_keys(scene: Scene, settings: BakeSettings, armature: Object, names: 
             lower=names.lower,
         )
     settings = replace(settings, armature=armature.name, upper=names.upper, lower=names.lower)
-    return LimbSwitch(armature, names, settings, "FK", within, wanted, SwitchRanges([within], []))
+    return LimbSwitch(armature, names, settings, "FK", within, switches, SwitchRanges([within], []))
 
 
 def _to_fk(scene: Scene, settings: BakeSettings, armature: Object, names: ChainNames) -> LimbSwitch:
@@ -397,14 +397,14 @@ def _to_fk(scene: Scene, settings: BakeSettings, armature: Object, names: ChainN
     settings = _for_chain(settings, armature, names)
     within = frame_range(scene, settings)
     refuse_unwritable_chain(scene, plan_chain(scene, settings, armature))
-    wanted = fk_settings_over(scene, armature, names, within)
+    over = fk_settings_over(scene, armature, names, within)
     rigify = next((limb for limb in rigify_limbs(armature) if names.upper in limb.controls), None)
-    moved = switched_bones(armature, wanted, (names.upper, names.lower))
+    moved = switched_bones(armature, over, (names.upper, names.lower))
     names = _with_control_at_tip(armature, names, settings, moved)
     settings = replace(settings, tip=names.tip, tip_end="TAIL" if names.tip_at_tail else "HEAD")
     copies = [each for each in _at_chain(names, moved) if each is not None]
-    apart = rigify is not None or any(each.shown != each.control for each in copies)
-    parts = ranges_to_switch(scene, names, wanted, within, apart=apart) if wanted else SwitchRanges([within], [])
+    apart = rigify is not None or any(copy.shown != copy.control for copy in copies)
+    parts = ranges_to_switch(scene, names, over, within, apart=apart) if over else SwitchRanges([within], [])
 
     def solve(part: BakeSettings, trial: Trial) -> Story[SolvedPart]:
         span = frame_range(scene, part)
@@ -413,10 +413,10 @@ def _to_fk(scene: Scene, settings: BakeSettings, armature: Object, names: ChainN
             switches = []
         else:
             limb = _fk_plan(scene, part, armature, names, moved)
-            switches = switch_changes(part, wanted, span)
+            switches = switch_changes(part, over, span)
         (chain,) = yield from with_steps([limb.chain], [limb.poses()])
         limb = replace(limb, chain=chain)
-        beside = controls_beside(armature, [each for each in moved if not each.is_copy], limb.shown)
+        beside = controls_beside(armature, [copy for copy in moved if not copy.is_copy], limb.shown)
         toes = yield from seen_toes(armature, beside, limb.chain)
         samples = yield Sample(limb.quantities(), limb.chain.frames, evaluation_of([limb.chain]))
         solved = solve_limb(limb, samples)
@@ -433,11 +433,11 @@ def _to_fk(scene: Scene, settings: BakeSettings, armature: Object, names: ChainN
         settings,
         "FK",
         within,
-        wanted,
+        over,
         parts,
         solve,
         _seen(armature, names, shown, moved),
-        controls=[each.control for each in moved],
+        controls=[copy.control for copy in moved],
     )
 
 
@@ -468,18 +468,18 @@ def _fk_plan(
 
 def _rigify_plan(scene: Scene, settings: BakeSettings, armature: Object, names: ChainNames) -> LimbPlan:
     keys = {entry.name: getattr(settings, entry.name) for entry in fields(KeySettings)}
-    wanted = ConvertSettings(**keys, armature=settings.armature, bone=names.upper, rigify=True)
-    (limb,), _ = plan_limbs(scene, Conversion.of(wanted), armature)
+    conversion = ConvertSettings(**keys, armature=settings.armature, bone=names.upper, rigify=True)
+    (limb,), _ = plan_limbs(scene, Conversion.of(conversion), armature)
     return limb
 
 
 def _at_chain(names: ChainNames, moved: Sequence[SwitchedBone]) -> list[SwitchedBone | None]:
     """The visible bone of the upper, the lower and the tip's bone, the nearest of several; `None` where none is switched."""
-    found = []
+    copies_at_joints = []
     for name in (names.upper, names.lower, names.tip):
-        copies = [each for each in moved if each.control == name]
-        found.append(min(copies, key=lambda each: (not each.is_copy, each.apart), default=None))
-    return found
+        copies = [copy for copy in moved if copy.control == name]
+        copies_at_joints.append(min(copies, key=lambda copy: (not copy.is_copy, copy.apart), default=None))
+    return copies_at_joints
 
 
 def _with_control_at_tip(
@@ -494,7 +494,7 @@ def _with_control_at_tip(
     tip = end.name
     above = [tip, *(bone.name for bone in armature.pose.bones[tip].parent_recursive)]
     above = above[: above.index(names.lower)] if names.lower in above else above[:1]
-    controls = [each.control for each in moved if each.control in above]
+    controls = [copy.control for copy in moved if copy.control in above]
     return replace(names, tip=controls[0] if controls and tip not in controls else tip, tip_at_tail=False)
 
 
@@ -508,15 +508,15 @@ def _shown_by_ik(armature: Object, names: ChainNames) -> tuple[str, ...]:
 
 def _shown(moved: Sequence[SwitchedBone]) -> list[str]:
     """The bones that a switch moves, without those that pose others of them: such a control may have a constraint of its own."""
-    controls = {each.control for each in moved if each.is_copy}
-    return [each.shown for each in moved if each.shown not in controls]
+    controls = {copy.control for copy in moved if copy.is_copy}
+    return [copy.shown for copy in moved if copy.shown not in controls]
 
 
 def _seen(
     armature: Object, names: ChainNames, shown: Sequence[str], moved: Sequence[SwitchedBone], *, twists: bool = False
 ) -> SeenLimb:
     """The bones by which the limb is seen, whose poses must stay."""
-    sides = {each.control for each in moved if each.is_copy}
+    sides = {copy.control for copy in moved if copy.is_copy}
     joints = read_rest_chain(armature, names, all_joints=False).rest_joints() @ np.array(armature.matrix_world.to_3x3()).T
     links = ((names.upper, names.lower), (names.lower, "" if names.tip_at_tail else names.tip)) if twists else ()
     return SeenLimb(armature.name, seen_below(armature, shown, sides), links, float(path_length(joints)))
@@ -557,7 +557,7 @@ def _to_ik(scene: Scene, settings: BakeSettings, active: Object | None) -> LimbS
         seen = steered.limb.now()
         lost = lost_twists(solved, seen)
         (entry,) = control_reports([solved], [steered], [seen])
-        notes = [each for each in entry.notes if each.template not in {twist.template for twist in lost}]
+        notes = [remark for remark in entry.notes if remark.template not in {twist.template for twist in lost}]
         notes += [_note_on_toe(armature, toe, "IK") for toe in toes]
         return SolvedPart([*changes, *toe_changes, *switches], notes, lost, entry.max_round_trip)
 
@@ -566,7 +566,7 @@ def _to_ik(scene: Scene, settings: BakeSettings, active: Object | None) -> LimbS
     shown = list(dict.fromkeys([*(_shown(moved) or plan.shown), *feet]))
     seen = _seen(armature, names, shown, moved, twists=True)
     return LimbSwitch(
-        armature, names, settings, "IK", within, plan.settings, parts, solve, seen, controls=[each.control for each in moved]
+        armature, names, settings, "IK", within, plan.settings, parts, solve, seen, controls=[copy.control for copy in moved]
     )
 
 

@@ -25,7 +25,7 @@ from ...pipeline.story import Sample, StartOver, Story, Task, Write, part_of, wi
 from ...records import replace
 from ...said import INFO, Sentence
 from ...scene.actions import OwnAction
-from ...scene.blender_types import Object, Scene
+from ...scene.blender_types import Object, Property, Scene
 from ...scene.keys.writing import Change
 from ...scene.lookup import find_armature
 from ...scene.rig.constraints import is_acting
@@ -58,14 +58,14 @@ class SolvedSwitch:
 
 
 def switch_limbs(
-    scene: Scene, settings: SwitchSettings, active: Object | None, own: OwnAction | None
+    scene: Scene, settings: SwitchSettings, active: Object | None, chosen: OwnAction | None
 ) -> Story[list[SwitchReport]]:
     """Bake the limbs' motion onto the bones or controls of the other side, and let the limbs follow that.
 
     All is solved and proved on copies of the actions, so that a limb that would be seen to move is refused before anything is
     written; then all is written at once.
     """
-    chains = [with_range(chain, own_span(own)) for chain in settings.chains]
+    chains = [with_range(chain, own_span(chosen)) for chain in settings.chains]
     for chain in chains:
         find_armature(chain.armature, active)
     yield StartOver(())
@@ -73,7 +73,7 @@ def switch_limbs(
     limbs = [find_switch(scene, chain, active, to=settings.to, motion=settings.motion) for chain in chains]
     moving = [limb for limb in limbs if limb.solve is not None and limb.parts.switched and limb.seen is not None]
     look = Sample([quantity for limb in moving if limb.seen for quantity in limb.seen.quantities()], _frames(moving), "PROBES")
-    owners = [owner for limb in moving for owner in (limb.armature, *(each.owner for each in limb.wanted))]
+    owners = [owner for limb in moving for owner in (limb.armature, *(setting.owner for setting in limb.wanted))]
     solved: list[SolvedSwitch] = []
     before = (yield look) if moving else None
     with on_copies(scene, owners) as trial:
@@ -85,24 +85,24 @@ def switch_limbs(
             solved.append(SolvedSwitch(limb, parts, changes, switch_report(limb, parts, changes)))
         after = (yield look) if moving else None
     if before is not None and after is not None:
-        solved = [_proved(scene, each, before, after) for each in solved]
+        solved = [_proved(scene, switched, before, after) for switched in solved]
     reports = [limb.report for limb in solved if limb.report]
-    paths = [(setting.owner, setting.path) for each in solved for setting in each.limb.wanted]
-    changes = [change for each in solved for change in each.changes]
+    paths = [Property(setting.owner, setting.path) for switched in solved for setting in switched.limb.wanted]
+    changes = [change for switched in solved for change in switched.changes]
     action = yield Write(changes, list, lambda: paths, lambda: _switch_over(solved))
     return [replace(report, action=action) for report in reports]
 
 
 def _switch_over(solved: Sequence[SolvedSwitch]) -> None:
     """Set what switches limbs without keys, and switch off the IK of those that were converted."""
-    for each in solved:
-        if not each.limb.is_keyed:
-            for setting in each.limb.wanted:
+    for switched in solved:
+        if not switched.limb.is_keyed:
+            for setting in switched.limb.wanted:
                 set_value(setting.owner, setting.path, setting.value)
-        converted = [part.converted for part in each.parts if part.converted is not None]
+        converted = [part.converted for part in switched.parts if part.converted is not None]
         if converted:
-            to_end = ToEnd(playing_now(each.limb.armature), converted)
-            Endings(each.limb.armature, [to_end], each.limb.settings.destination).finish()
+            to_end = ToEnd(playing_now(switched.limb.armature), converted)
+            Endings(switched.limb.armature, [to_end], switched.limb.settings.destination).finish()
 
 
 def _joined(results: Results) -> SwitchedLimbs:
@@ -118,9 +118,9 @@ SWITCH = Task("switch", TABLES["switch"], switch_limbs, SwitchedLimbs, joined=_j
 
 def _frames(limbs: Sequence[LimbSwitch]) -> Array:
     """Frames at which the limbs are compared: all whole ones of their parts, and those that get keys."""
-    found = [frame_grid(*part) for limb in limbs for part in limb.parts.switched]
-    found += [frame_grid(*part, limb.settings.step) for limb in limbs for part in limb.parts.switched]
-    return np.unique(np.concatenate(found)) if found else np.zeros(0)
+    grids = [frame_grid(*part) for limb in limbs for part in limb.parts.switched]
+    grids += [frame_grid(*part, limb.settings.step) for limb in limbs for part in limb.parts.switched]
+    return np.unique(np.concatenate(grids)) if grids else np.zeros(0)
 
 
 def _proved(scene: Scene, solved: SolvedSwitch, before: Samples, after: Samples) -> SolvedSwitch:
@@ -136,7 +136,12 @@ def _proved(scene: Scene, solved: SolvedSwitch, before: Samples, after: Samples)
         "Nothing was changed. Pose it by hand there, or bake the limb with Blender's Bake Action and Visual Keying."
     )
     bones = [limb.armature.pose.bones[name] for name in limb.controls]
-    acting = [(bone.name, each.name) for bone in bones for each in bone.constraints if is_acting(each) and each.type != "IK"]
+    acting = [
+        (bone.name, constraint.name)
+        for bone in bones
+        for constraint in bone.constraints
+        if is_acting(constraint) and constraint.type != "IK"
+    ]
     if acting:
         values = {"bone": acting[0][0], "constraint": acting[0][1]}
         remedy = Sentence('Nothing was changed. Mute constraint "{constraint}" of bone "{bone}" first.', values)
@@ -144,7 +149,7 @@ def _proved(scene: Scene, solved: SolvedSwitch, before: Samples, after: Samples)
         remedy = Sentence("Nothing was changed: the rig's own IK cannot make this pose any nearer.")
     refuse_movement(moved_bones(limb.seen, before.on(keyed), after.on(keyed), slack=slack), units, remedy)
     moved = moved_bones(limb.seen, before.on(inside), after.on(inside))
-    farthest = max((each.distance for each in moved), default=0.0)
+    farthest = max((move.distance for move in moved), default=0.0)
     text = units.text(max(farthest, units.seen(limb.seen.length)))
     is_seen = farthest > SEEN_TO_MOVE * limb.seen.length
     remark = statement("SEEN_TO_MOVE" if is_seen else "UNMOVED", {"distance": text})

@@ -97,9 +97,9 @@ class SolvedControls:
     """Samples of the limb's present motion."""
 
 
-def planned_controls(scene: Scene, wanted: Sequence[BakeSettings], active: Object | None = None) -> list[ControlPlan]:
+def planned_controls(scene: Scene, chains: Sequence[BakeSettings], active: Object | None = None) -> list[ControlPlan]:
     """Plan limbs and their controls; raises a `TwoBoneError` where controls cannot be found or must not be keyed."""
-    plans = [plan_controls(scene, settings, active) for settings in wanted]
+    plans = [plan_controls(scene, settings, active) for settings in chains]
     _refuse_shared(plans)
     return [replace(plan, toes=moving_toes(plan)) for plan in plans]
 
@@ -108,12 +108,12 @@ def control_reports(
     solved: Sequence[SolvedControls], steered: Sequence[SteeredKeys], proofs: Sequence[Seen | None]
 ) -> list[ControlReport]:
     """One report for each limb."""
-    return [_report(*each) for each in zip(solved, steered, proofs, strict=True)]
+    return [_report(*parts) for parts in zip(solved, steered, proofs, strict=True)]
 
 
 def _refuse_shared(plans: Sequence[ControlPlan]) -> None:
     """Raise `ObjectError` where two chains share a control: one control cannot be in two places."""
-    nodes = [each.node for plan in plans for each in (plan.target, plan.pole) if each is not None]
+    nodes = [control.node for plan in plans for control in (plan.target, plan.pole) if control is not None]
     shared = next((node for node in nodes if nodes.count(node) > 1), None)
     if shared is not None:
         raise ObjectError('Bone "{bone}" is target or pole of two chains. Choose another bone for one of them.', bone=shared[1])
@@ -124,7 +124,7 @@ def solved_controls(plans: Sequence[ControlPlan]) -> Story[tuple[list[SolvedCont
     frames = all_frames(plan.plan.frames for plan in plans)
     quantities: list[Quantity] = []
     for plan in plans:
-        held = [each.channels for each in plan.controls]
+        held = [control.channels for control in plan.controls]
         quantities += [*motion_quantities(plan.plan), *plan.plan.poses, *plan.chain_poses, *held]
     samples = yield Sample(quantities, frames, evaluation_of([plan.plan for plan in plans]))
     chains = yield from with_steps([plan.plan for plan in plans], [[*plan.plan.poses, *plan.chain_poses] for plan in plans])
@@ -180,7 +180,7 @@ def _refuse_missed(limb: SteeredLimb) -> None:
 
 def measured(scene: Scene, steered: Sequence[SteeredKeys]) -> Story[list[Seen | None]]:
     """Measure what the rig's own IK does with the written keys; `None` for limbs that are not verified."""
-    limbs = [each.limb for each in steered]
+    limbs = [limb.limb for limb in steered]
     checked = [limb.control for limb in limbs if limb.control.plan.settings.verify]
     if not checked:
         return [None] * len(limbs)
@@ -292,9 +292,9 @@ Found = tuple[str, PoseBone, Array]
 
 def toes_on_ik(armature: Object, plan: ControlPlan, moved: Sequence[SwitchedBone]) -> list[Found]:
     """What the switch to IK moves besides the limb's own bones, from the root down."""
-    own = [(shown, control, np.eye(4)) for shown, control in toe_controls(armature, plan.plan.names.upper)]
-    if own:
-        return own
+    on_ik = [(shown, control, np.eye(4)) for shown, control in toe_controls(armature, plan.plan.names.upper)]
+    if on_ik:
+        return on_ik
     taken = {control.bone.name for control in plan.controls if control.role != "Base"}
     taken |= {plan.ik.upper.name, plan.ik.lower.name} if plan.ik else set()
     target = armature.pose.bones.get(plan.target.bone.name)
@@ -310,15 +310,15 @@ def toes_on_ik(armature: Object, plan: ControlPlan, moved: Sequence[SwitchedBone
 
 def controls_beside(armature: Object, beside: Sequence[SwitchedBone], taken: Collection[str]) -> list[Found]:
     """The controls that pose these bones, from the root down: what an animator turns below a mechanism, else what it copies."""
-    found: dict[str, Found] = {}
+    nearest: dict[str, Found] = {}
     for pair in sorted(beside, key=lambda each: each.apart):
         shown, control = armature.pose.bones[pair.shown], armature.pose.bones[pair.control]
         below = [child for child in shown.children if starts_with(child, shown) and _is_free(child)]
         if below and not shown.bone.use_deform:
-            found.setdefault(below[0].name, (below[0].name, below[0], np.eye(4)))
+            nearest.setdefault(below[0].name, (below[0].name, below[0], np.eye(4)))
         elif pair.is_copy and control.name not in taken and _is_free(control):
-            found.setdefault(control.name, (shown.name, control, pair.control_from_shown))
-    return sorted(found.values(), key=lambda each: len(each[1].parent_recursive))
+            nearest.setdefault(control.name, (shown.name, control, pair.control_from_shown))
+    return sorted(nearest.values(), key=lambda shown_control: len(shown_control[1].parent_recursive))
 
 
 def _is_free(bone: PoseBone) -> bool:

@@ -97,9 +97,9 @@ class Control:
     def changed(self, samples: Samples, held: BoneChannels, change_world: Array) -> BoneChannels:
         """Channels that move it from its evaluated pose by `change_world` `(F, 4, 4)`; `held` are the channels of that pose."""
         posed, world = samples.every(self.pose), samples.every(self.world)
-        wanted = np.linalg.inv(world) @ change_world @ world @ posed
+        changed_pose = np.linalg.inv(world) @ change_world @ world @ posed
         parent = self.parent_pose(samples)
-        location, rotation = changed_channels(self.bone, parent, held, posed, wanted, carried=self.carried)
+        location, rotation = changed_channels(self.bone, parent, held, posed, changed_pose, carried=self.carried)
         return BoneChannels(location, rotation, held.scale)
 
     def present_location(self) -> Array:
@@ -132,8 +132,8 @@ def read_control(role: str, armature: str, bone: str) -> Control:
         armature=armature,
         bone=read_rest_bone(posed),
         parent=posed.parent.name if posed.parent else "",
-        carried=any(is_acting(each) and each.type in CARRYING for each in posed.constraints),
-        constraints=tuple(each.name for each in posed.constraints if is_acting(each)),
+        carried=any(is_acting(constraint) and constraint.type in CARRYING for constraint in posed.constraints),
+        constraints=tuple(constraint.name for constraint in posed.constraints if is_acting(constraint)),
         locked=tuple(posed.lock_location),
     )
 
@@ -141,7 +141,7 @@ def read_control(role: str, armature: str, bone: str) -> Control:
 def can_turn(armature: Object, bone: str) -> bool:
     """Whether an animator may rotate a bone: it is visible, unconstrained, and not all of its rotation is locked."""
     posed = armature.pose.bones[bone]
-    return not (is_hidden(posed) or all(posed.lock_rotation) or any(is_acting(each) for each in posed.constraints))
+    return not (is_hidden(posed) or all(posed.lock_rotation) or any(is_acting(constraint) for constraint in posed.constraints))
 
 
 def refuse_locked(control: Control, location: Array, near: float) -> None:
@@ -205,7 +205,7 @@ class ControlPlan:
     @property
     def controls(self) -> list[Control]:
         """All controls that may be keyed."""
-        return [each for each in (self.target, self.pole, self.base) if each is not None]
+        return [control for control in (self.target, self.pole, self.base) if control is not None]
 
     @property
     def aim(self) -> Quantity:
@@ -215,8 +215,8 @@ class ControlPlan:
     @property
     def chain_poses(self) -> list[Quantity]:
         """Poses of the chain's upper and lower bone, then, if there is one, of the end bone."""
-        found = [self.plan.pose(self.plan.rest.turning[0]), self.plan.pose(self.plan.rest.turning[-1])]
-        return found if self.plan.end_pose is None else [*found, self.plan.end_pose]
+        poses = [self.plan.pose(self.plan.rest.turning[0]), self.plan.pose(self.plan.rest.turning[-1])]
+        return poses if self.plan.end_pose is None else [*poses, self.plan.end_pose]
 
     def seen(self) -> list[Quantity]:
         """Quantities to sample while the controls are on trial."""
@@ -269,13 +269,13 @@ def plan_controls(scene: Scene, settings: BakeSettings, active: Object | None) -
 
 def toe_controls(armature: Object, upper: str) -> list[tuple[str, PoseBone]]:
     """Visible toe bones of a Rigify limb, each with the control that poses it on IK; `upper` is the limb's first FK control."""
-    found = []
+    toes = []
     for limb in rigify_limbs(armature):
         for shown in limb.shown[BONES_BEFORE_TOES:] if upper in limb.controls else ():
             control = ik_control(armature, shown)
             if control is not None and control.parent is not None and can_turn(armature, control.name):
-                found.append((shown, control))
-    return found
+                toes.append((shown, control))
+    return toes
 
 
 def moving_toes(plan: ControlPlan) -> tuple[str, ...]:
@@ -323,8 +323,8 @@ def _with_end(
     if len(shown) > 2:  # noqa: PLR2004 - upper, lower, end
         return shown, rest_turn(armature, end, shown[2])
     on_fk = opposite(on_ik) if on_ik else fk_settings(armature, names)
-    copies = [each for each in switched_bones(armature, on_fk, (names.upper, names.lower)) if each.control == end]
-    nearest = min(copies, key=lambda each: each.apart, default=None)
+    copies = [switched for switched in switched_bones(armature, on_fk, (names.upper, names.lower)) if switched.control == end]
+    nearest = min(copies, key=lambda copy: copy.apart, default=None)
     if nearest is None or not nearest.is_copy:
         return shown, None
     return (*shown, nearest.shown), nearest_rotation(nearest.control_from_shown[:3, :3]).T

@@ -171,16 +171,16 @@ class SteeredKeys:
 
 def keys_of(limb: SteeredLimb) -> SteeredKeys:
     """Full-rate or reduced keys of a limb's controls, by its settings; raises `ObjectError` where a lock is in the way."""
-    found: dict[str, list[ChannelKeys]] = {}
+    keys_by_owner: dict[str, list[ChannelKeys]] = {}
     drifts = [0.0]
     for control in limb.control.controls:
         if control.role not in limb.used:
             continue
         for curves, drift in _curves(limb, control):
             keys, cost = chosen_keys(limb.control.plan, object_named(control.armature), curves, drift)
-            found.setdefault(control.armature, []).extend(keys)
+            keys_by_owner.setdefault(control.armature, []).extend(keys)
             drifts.append(cost)
-    return SteeredKeys(limb, found, max(drifts))
+    return SteeredKeys(limb, keys_by_owner, max(drifts))
 
 
 def control_changes(steered: Sequence[SteeredKeys], task: str) -> list[Change]:
@@ -196,9 +196,9 @@ def control_changes(steered: Sequence[SteeredKeys], task: str) -> list[Change]:
             strip=plan.settings.stored or plan.names.upper,
             is_from_elsewhere=True,
         )
-        for each in steered
-        for plan in [each.limb.control.plan]
-        for name, keys in each.keys.items()
+        for limb in steered
+        for plan in [limb.limb.control.plan]
+        for name, keys in limb.keys.items()
     ]
 
 
@@ -246,7 +246,7 @@ def _drift_of_axes(axes: list[int], values: Array, drift: Drift) -> Drift:
 @contextmanager
 def on_trial(scene: Scene, plans: Sequence[ControlPlan]) -> Iterator[None]:
     """Let the limbs follow their IK, in copies of the armatures' actions; everything is restored afterwards."""
-    names = dict.fromkeys(name for plan in plans for name in (plan.armature, *(each.armature for each in plan.controls)))
+    names = dict.fromkeys(name for plan in plans for name in (plan.armature, *(control.armature for control in plan.controls)))
     things = [object_named(name) for name in names]
     with edits_kept(scene, things, set()), trial_actions(things):
         for plan in plans:
@@ -332,10 +332,10 @@ def steered_limb(control: ControlPlan, goals: Goals, samples: Samples) -> Steere
     """A limb ready to be steered, with its controls' present channels at every frame of the plan."""
     samples = samples.on(control.plan.frames)
     held = {}
-    for each in control.controls:
-        values = samples.every(each.channels)
-        rotation = channel_rotations(each.bone.rotation_mode, values[:, 3:7])
-        held[each.role] = BoneChannels(values[:, :3].copy(), rotation, values[:, 7:].copy())
+    for node in control.controls:
+        values = samples.every(node.channels)
+        rotation = channel_rotations(node.bone.rotation_mode, values[:, 3:7])
+        held[node.role] = BoneChannels(values[:, :3].copy(), rotation, values[:, 7:].copy())
     return SteeredLimb(control, goals, held, {"Target"} | ({"Pole"} if control.pole else set()))
 
 
@@ -569,13 +569,13 @@ class SteeredLimb:
         There an error of the tip that nobody sees moves the middle joint by its square root.
         """
         best_error, best = self._errors(), (self.beyond, dict(self.held))
-        wanted = heights(self.goals.joints)
+        intended = heights(self.goals.joints)
         links = magnitude(np.diff(self.goals.joints, axis=1))
         along = unit(self.goals.joints[:, 2] - self.goals.joints[:, 0])
         for _ in range(MIDDLE_ROUNDS if self.control.ik is not None else 0):
             present = heights(self.now().joints)
-            missing = _reaches(links, wanted) - _reaches(links, present)
-            off = np.abs(present - wanted) > RIGHT * self.goals.length
+            missing = _reaches(links, intended) - _reaches(links, present)
+            off = np.abs(present - intended) > RIGHT * self.goals.length
             if not np.any(off & (np.abs(missing) < RESIDUAL * self.goals.length)):
                 break
             self.beyond = self.beyond + np.where(off, missing, 0.0)[:, None] * along

@@ -482,11 +482,11 @@ def _present(leg: LegMotion) -> dict[Channel, Present]:
     count, present = len(plan.frames), {}
     for bone, values in pairs:
         for index in range(4):
-            channel = rotation_path(bone), index
+            channel = Channel(rotation_path(bone), index)
             present[channel] = Present(every_row(values, count)[:, index], plan.keyed[channel])
     for each in leg.scales:
         for axis in range(3):
-            channel = scale_path(each.bone), axis
+            channel = Channel(scale_path(each.bone), axis)
             present[channel] = Present(each.present[:, axis], plan.keyed[channel])
     return present
 
