@@ -12,7 +12,7 @@ from tests.tasks.scenes import add_empty, build_armature, key_channel
 
 
 @pytest.fixture
-def leg(empty_file):
+def stored_leg(empty_file):
     rig, target = make_leg()
     store_leg(rig, target)
     return rig, target
@@ -29,16 +29,16 @@ def delete_bone(rig, name):
     bpy.ops.object.mode_set(mode="OBJECT")
 
 
-def test_renamed_objects_are_still_meant(leg):
-    rig, target = leg
+def test_renamed_objects_are_still_meant(stored_leg):
+    rig, target = stored_leg
     target.name, rig.name = "Elsewhere", "Somebody"
     assert report_or_refusal(bake_all)["target"] == "Elsewhere"
     assert errors_of(rig, target).max() < 1e-5
 
 
 @pytest.mark.parametrize("part", ["upper", "lower"])
-def test_renamed_bones_are_still_meant(leg, part):
-    rig, target = leg
+def test_renamed_bones_are_still_meant(stored_leg, part):
+    rig, target = stored_leg
     names = {name: "other" if name == part else name for name in ("upper", "lower")}
     rig.data.bones[part].name = "other"
     report = report_or_refusal(bake_all)
@@ -58,13 +58,13 @@ GONE = {
 
 
 @pytest.mark.parametrize("change, words", GONE.values(), ids=GONE)
-def test_what_is_gone_is_said(leg, change, words):
+def test_what_is_gone_is_said(stored_leg, change, words):
     change()
     assert words in report_or_refusal(bake_all)
 
 
-def test_a_target_deleted_from_the_scene_leaves_the_chain_and_nothing_is_baked(leg):
-    rig, target = leg
+def test_a_target_deleted_from_the_scene_leaves_the_chain_and_nothing_is_baked(stored_leg):
+    rig, target = stored_leg
     bpy.context.view_layer.objects.active = target
     target.select_set(state=True)
     rig.select_set(state=False)
@@ -75,14 +75,14 @@ def test_a_target_deleted_from_the_scene_leaves_the_chain_and_nothing_is_baked(l
     assert "No target is chosen" in report_or_refusal(bake_all)
 
 
-def test_an_object_in_no_scene_is_not_followed(leg):
-    rig, _ = leg
+def test_an_object_in_no_scene_is_not_followed(stored_leg):
+    rig, _ = stored_leg
     ghost = bpy.data.objects.new("Ghost", None)
     rig.twobone.chains[0].target = ghost
     assert 'Target "Ghost" is in no scene' in report_or_refusal(bake_all)
 
 
-def test_after_undo_chain_and_bake_are_as_before(leg):
+def test_after_undo_chain_and_bake_are_as_before(stored_leg):
     bpy.ops.ed.undo_push(message="set up")
     bake_all()
     bpy.ops.ed.undo_push(message="baked")
@@ -93,8 +93,8 @@ def test_after_undo_chain_and_bake_are_as_before(leg):
     assert errors_of(rig, target).max() < 1e-5
 
 
-def test_two_rigs_with_one_armature_take_their_own_keys(leg):
-    rig, target = leg
+def test_two_rigs_with_one_armature_take_their_own_keys(stored_leg):
+    rig, target = stored_leg
     twin = bpy.data.objects.new("Twin", rig.data)
     bpy.context.scene.collection.objects.link(twin)
     bake_all()
@@ -112,7 +112,7 @@ def link(path, *names):
 
 
 @pytest.fixture
-def library(leg, tmp_path):
+def library(stored_leg, tmp_path):
     path = tmp_path / "library.blend"
     bpy.ops.wm.save_as_mainfile(filepath=str(path))
     bpy.ops.wm.read_factory_settings(use_empty=True)

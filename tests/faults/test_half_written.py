@@ -166,7 +166,7 @@ def chosen(count: int, seed: str) -> list[int]:
     return sorted(dice.sample(range(count), POINTS)) if 0 < POINTS < count else list(range(count))
 
 
-def check_places(task: TaskUnderTest, given: dict[str, Any], bench: Bench, failing: Callable[[Counter], Any]) -> None:
+def assert_places(task: TaskUnderTest, given: dict[str, Any], bench: Bench, failing: Callable[[Counter], Any]) -> None:
     """Count the places of a run; then let one after the other go wrong, in the same file, for it must stay as it is."""
     bench.open(task)
     counter = Counter()
@@ -194,9 +194,9 @@ def check_places(task: TaskUnderTest, given: dict[str, Any], bench: Bench, faili
 
 @each_cell
 def test_a_change_that_fails_puts_all_before_it_back(bench, task, given):
-    check_places(task, given, bench, failing_at_changes)
+    assert_places(task, given, bench, failing_at_changes)
 
 
 @each_cell
 def test_a_line_that_fails_while_changes_are_made_puts_them_back(bench, task, given):
-    check_places(task, given, bench, failing_at_lines)
+    assert_places(task, given, bench, failing_at_lines)

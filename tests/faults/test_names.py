@@ -6,7 +6,7 @@ import bpy
 import pytest
 
 from tests.faults.attacking import bake_all, make_leg, store_leg
-from tests.tasks.checks.checking import check
+from tests.tasks.checks.checking import assert_bake_reaches
 from tests.tasks.checks.targets import curves_of
 from tests.tasks.scenes import Limb
 
@@ -32,7 +32,7 @@ def test_any_name_is_baked_and_cleared(empty_file, name, destination):
     rig, target, limb = make_named_leg(name)
     rig.pose.bones[limb.upper].keyframe_insert("location", frame=2)
     for evaluation in ("AUTO", "SCENE"):
-        check(rig, target, limb, destination=destination, evaluation=evaluation)
+        assert_bake_reaches(rig, target, limb, destination=destination, evaluation=evaluation)
     if destination == "NLA":
         assert len(rig.animation_data.nla_tracks) == 1
     assert bpy.ops.twobone.clear_baked(**limb.names(), destination=destination) == {"FINISHED"}

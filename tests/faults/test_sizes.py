@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.faults.attacking import make_leg, report_or_refusal
-from tests.tasks.checks.checking import RIG, check
+from tests.tasks.checks.checking import RIG, assert_bake_reaches
 from tests.tasks.checks.targets import circling_target
 from tests.tasks.scenes import (
     LEG,
@@ -37,7 +37,7 @@ def test_legs_of_ants_and_of_giants(empty_file, shapes, size, how):
     if how == "object":
         rig.scale = (size,) * 3
     bpy.context.scene.unit_settings.scale_length = size if how == "unit" else 1.0
-    check(rig, circling_target(rig, RIG))
+    assert_bake_reaches(rig, circling_target(rig, RIG))
 
 
 def scaled(shape, factor):
@@ -61,7 +61,7 @@ def test_far_from_the_origin_the_tip_is_as_near_as_single_precision_allows(empty
 def test_at_the_ends_of_blenders_time_a_bake_works(empty_file, first):
     rig, target = make_leg()
     key_channel(target, "location", {first: (0.1, 0.9, 0.5), first + 10: (0.1, -0.3, 0.4)})
-    check(rig, target, frame_range="CUSTOM", frame_start=first, frame_end=first + 10)
+    assert_bake_reaches(rig, target, frame_range="CUSTOM", frame_start=first, frame_end=first + 10)
 
 
 @pytest.mark.parametrize("first, last", [(1_048_570, 1_048_580), (-2e6, -1_999_990), (3.4e38, 3.4e38), (2.0**31, 2.0**31 + 9)])
@@ -97,7 +97,7 @@ def test_an_armature_of_ten_thousand_bones(empty_file):
         parent = bone if number % 3 else parent
     bpy.ops.object.mode_set(mode="OBJECT")
     key_places(add_empty(), [(0.1, 0.9, 0.5 + 0.1 * frame) for frame in range(6)])
-    check(rig, bpy.data.objects["Target"])
+    assert_bake_reaches(rig, bpy.data.objects["Target"])
 
 
 def test_a_chain_of_a_hundred_joints(empty_file):

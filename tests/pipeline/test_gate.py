@@ -61,7 +61,7 @@ CALLS = {
 }
 
 
-def refused(call, said):
+def assert_refused(call, said):
     before = dump_file()
     with pytest.raises(RuntimeError, match=said):
         call()
@@ -76,7 +76,7 @@ def refused(call, said):
 def test_ik_from_anywhere_that_turns_a_bone_of_the_limb_is_refused_by_name(empty_file, call, carrier, count, kind):
     constraint = with_ik(carrier, count, kind)
     remedy = "Use Switch All Limbs to FK, or Convert IK to FK Keys, first"
-    refused(call, rf'IK \("{constraint.name}"\) poses bone "(upper|lower)", so keys on it would be invisible. {remedy}')
+    assert_refused(call, rf'IK \("{constraint.name}"\) poses bone "(upper|lower)", so keys on it would be invisible. {remedy}')
 
 
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
@@ -107,7 +107,7 @@ def test_ik_that_begins_in_the_range_is_refused_with_the_frame_though_it_does_no
         constraint.influence = influence
         constraint.keyframe_insert("influence", frame=frame)
     bpy.context.scene.frame_set(1)
-    refused(call, r'poses bone "upper" at frame \d+')
+    assert_refused(call, r'poses bone "upper" at frame \d+')
 
 
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
@@ -117,7 +117,7 @@ def test_ik_with_half_its_influence_is_said_to_pose_half(empty_file, call, is_ke
     constraint.influence = 0.5
     if is_keyed:
         constraint.keyframe_insert("influence", frame=3)
-    refused(call, r'IK \("IK"\) poses bone "(upper|lower)" by 50%, so keys on it would be seen in part\. Use Switch All')
+    assert_refused(call, r'IK \("IK"\) poses bone "(upper|lower)" by 50%, so keys on it would be seen in part\. Use Switch All')
 
 
 @pytest.mark.parametrize("task", ["plant", "find_contacts", "nudge"])
@@ -130,7 +130,7 @@ def test_a_visible_limb_that_follows_in_part_is_not_called_invisible(empty_file,
     activate(rig)
     asked = {"armature": "Rig", "upper": "thigh_fk", "lower": "shin_fk", "frame": 5, "offset": (0, 0, 0.05)}
     part = f"{influence:.0%}"
-    refused(
+    assert_refused(
         lambda: getattr(bpy.ops.twobone, task)(**(asked if task == "nudge" else {})),
         rf'The visible limb \("shin_def"\) follows bone "shin_fk" by {part} only \(".*"\)',
     )
@@ -142,7 +142,7 @@ def test_a_constraint_that_copies_another_rig_is_named_and_not_called_invisible(
     copy = rig.pose.bones["lower"].constraints.new("COPY_ROTATION")
     copy.target, copy.subtarget = source, "lower"
     activate(rig)
-    refused(CALLS["nudge"], 'Constraint "Copy Rotation" poses bone "lower".*Mute it')
+    assert_refused(CALLS["nudge"], 'Constraint "Copy Rotation" poses bone "lower".*Mute it')
     copy.mute = True
     assert CALLS["nudge"]() == {"FINISHED"}
 
@@ -161,7 +161,7 @@ def listed_robot():
 def test_a_robot_whose_feet_lead_is_refused_and_after_the_switch_its_bake_moves_nothing(empty_file):
     rig = listed_robot()
     for task in (bpy.ops.twobone.plant, bpy.ops.twobone.bake_all):
-        refused(task, r'IK \("IK"\) poses bone "UpperLegL".*Use Switch All Limbs to FK')
+        assert_refused(task, r'IK \("IK"\) poses bone "UpperLegL".*Use Switch All Limbs to FK')
     assert bpy.ops.twobone.switch(**TO_FK) == {"FINISHED"}
     before = [places(rig, f"LowerLeg{side}") for side in "LR"]
     assert bpy.ops.twobone.bake_all(scope="ACTIVE") == {"FINISHED"}
@@ -234,7 +234,7 @@ def test_a_limb_that_other_bones_show_is_refused_and_after_the_switch_goes_throu
     activate(rig)
     bpy.context.scene.frame_set(LAST + 5 if "after" in switch else 3)
     call = lambda: getattr(bpy.ops.twobone, task)(**(NUDGED if task == "nudge" else {}))  # noqa: E731
-    refused(call, NOT_SEEN)
+    assert_refused(call, NOT_SEEN)
     assert bpy.context.scene.frame_current == (LAST + 5 if "after" in switch else 3)
     assert bpy.ops.twobone.switch(armature="Rig", chain="Leg", to="FK") == {"FINISHED"}
     before = places(rig, "foot_def")

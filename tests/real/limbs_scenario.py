@@ -26,15 +26,15 @@ def main():
         bpy.ops.wm.read_factory_settings(use_empty=True)
         addon_utils.enable("rigify", default_set=True)
         getattr(bpy.ops.object, f"armature_{metarig}_metarig_add")()
-        check(metarig, of_metarig(metarig, generated=False))
+        assert_limbs(metarig, of_metarig(metarig, generated=False))
         if argument.endswith("+"):
             bpy.ops.pose.rigify_generate()
-            check(f"generated {metarig}", of_metarig(metarig, generated=True))
-            check_body_is_refused()
+            assert_limbs(f"generated {metarig}", of_metarig(metarig, generated=True))
+            assert_body_is_refused()
     print("As anybody would name them")
 
 
-def check(who, expected):
+def assert_limbs(who, expected):
     rig = bpy.context.view_layer.objects.active
     seen = limbs()
     assert seen == expected, f"{who}: {seen ^ expected}"
@@ -46,7 +46,7 @@ def check(who, expected):
     rig.twobone.chains.clear()
 
 
-def check_body_is_refused():
+def assert_body_is_refused():
     """Add Target on a control of the whole body says that it is no part of a limb, and stores nothing."""
     rig = bpy.context.view_layer.objects.active
     bpy.ops.object.mode_set(mode="POSE")

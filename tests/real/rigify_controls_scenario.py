@@ -44,7 +44,7 @@ def shown(limb):
     return [f"ORG-{name}.{side}" for name in (("thigh", "shin", "foot") if part == "thigh" else ("upper_arm", "forearm", "hand"))]
 
 
-def compare(rig, before, what):
+def assert_alike(rig, before, what):
     for limb, (places, turns) in before.items():
         now, turned = limb_over_time(rig, shown(limb), range(1, LAST + 1))
         length = np.linalg.norm(np.diff(places[0], axis=0), axis=-1).sum()
@@ -54,7 +54,7 @@ def compare(rig, before, what):
         assert widest(turns, turned) < TURNED, limb
 
 
-def check_copied_rotation(rig):
+def assert_copied_rotation(rig):
     """A foot that copies its target's rotation is turned by its own control, also where the chain names no foot."""
     target = add_empty("Target")
     target.matrix_world = rig.matrix_world @ rig.pose.bones["ORG-foot.R"].matrix
@@ -88,15 +88,15 @@ def main():
         assert report["base_bone"] == f"{part}_ik.{side}"
         told = f'IK toes follow bone "toe_ik.{side}", which was not keyed. Switch to IK also keys it.' in report["notes"]
         assert told == (limb == "thigh.L"), "only there toes move"
-    compare(rig, before, "on FK still")
+    assert_alike(rig, before, "on FK still")
     for bone in rig.pose.bones:
         if "IK_FK" in bone:
             bone["IK_FK"] = 0.0
     rig.update_tag()
-    compare(rig, before, "on IK")
+    assert_alike(rig, before, "on IK")
     assert bpy.ops.twobone.convert_ik(armature=rig.name) == {"FINISHED"}
-    compare(rig, before, "back on FK")
-    check_copied_rotation(rig)
+    assert_alike(rig, before, "back on FK")
+    assert_copied_rotation(rig)
     print("The rig's own IK does what its FK did")
 
 

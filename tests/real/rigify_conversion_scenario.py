@@ -56,7 +56,7 @@ def switches(rig):
     return [rig.pose.bones[name]["IK_FK"] for name in names]
 
 
-def check_baked_onto_tips(rig, chains):
+def assert_baked_onto_tips(rig, chains):
     """A bake onto targets on the tips moves nothing: it is solved with the stretch that became keys."""
     before = places(rig)
     for chain in chains:
@@ -86,7 +86,7 @@ def main():
     for frame, shown in ((FIRST - 1, 0.0), (FIRST, 1.0), (LAST, 1.0), (LAST + 1, 0.0)):
         bpy.context.scene.frame_set(frame)
         assert switches(rig) == [shown] * 4, frame
-    check_baked_onto_tips(rig, report["chains"])
+    assert_baked_onto_tips(rig, report["chains"])
     print("Rigify's limbs are keyed forwards as their IK moves them")
 
 

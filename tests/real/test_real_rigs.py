@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.real.rigs import FOX, LIMBS, RUN, WALKING_LIMBS, open_rig, plane_that_shows
-from tests.tasks.checks.checking import BENDS, check
+from tests.tasks.checks.checking import BENDS, assert_bake_reaches
 from tests.tasks.checks.measuring import evaluate
 from tests.tasks.checks.targets import circling_target, in_world
 from tests.tasks.scenes import add_empty, bake, key_places
@@ -20,7 +20,7 @@ def test_a_limb_follows_a_target_that_circles_while_the_body_moves(empty_file, d
     where = {"plane": plane_that_shows(armature, limb), "plane_space": ("ARMATURE", "WORLD", "PARENT")[number % 3]}
     last = min(real.frames[1], real.frames[0] + 60)
     target = circling_target(armature, limb, frames=(real.frames[0], last), **where)
-    check(
+    assert_bake_reaches(
         armature, target, limb, tip=limb.carrier, bend=BENDS[number % 2],
         frame_range="CUSTOM", frame_start=real.frames[0], frame_end=last, **where,
     )  # fmt: skip

@@ -15,7 +15,7 @@ POSES = [Quantity("POSE", "Rig", bone) for bone in BONES]
 CHANNELS = [Quantity("CHANNELS", "Rig", bone) for bone in BONES]
 
 
-def check(scene, quantities, expected, frames=FRAMES):
+def assert_ways_agree(scene, quantities, expected, frames=FRAMES):
     """All ways agree, and the one that is chosen is the one expected."""
     chosen = sample(scene, quantities, frames)
     assert chosen.evaluation == expected

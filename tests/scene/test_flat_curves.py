@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 from tests.scene.movers import add_empty, curves_of
-from tests.scene.sampled import THING, check
+from tests.scene.sampled import THING, assert_ways_agree
 
 
 def hold(thing, interpolation):
@@ -21,25 +21,25 @@ def hold(thing, interpolation):
 @pytest.mark.parametrize("interpolation", ["CONSTANT", "LINEAR", "BEZIER"])
 def test_keys_that_hold_one_pose_are_still(scene, interpolation):
     hold(add_empty(), interpolation)
-    check(scene, [THING], "STILL")
+    assert_ways_agree(scene, [THING], "STILL")
 
 
 def test_a_pulled_handle_moves_a_curve_between_equal_keys(scene):
     thing = add_empty()
     hold(thing, "BEZIER")
     curves_of(thing)[1].keyframe_points[0].handle_right = (5, 9)
-    check(scene, [THING], "CURVES")
+    assert_ways_agree(scene, [THING], "CURVES")
 
 
 @pytest.mark.parametrize("interpolation", ["ELASTIC", "BACK"])
 def test_easing_between_equal_keys_is_not_taken_for_rest(scene, interpolation):
     thing = add_empty()
     hold(thing, interpolation)
-    check(scene, [THING], "CURVES")
+    assert_ways_agree(scene, [THING], "CURVES")
 
 
 def test_a_modifier_moves_a_flat_curve(scene):
     thing = add_empty()
     hold(thing, "LINEAR")
     curves_of(thing)[0].modifiers.new("NOISE")
-    check(scene, [THING], "CURVES")
+    assert_ways_agree(scene, [THING], "CURVES")

@@ -21,7 +21,7 @@ def doubled_for(wanted, frames=FRAMES):
         return set(place.reduced)
 
 
-def check(scene, *, reduced, wanted=WANTED):
+def assert_sampled_alike(scene, *, reduced, wanted=WANTED):
     assert doubled_for(wanted) == ({"Rig"} if reduced is True else reduced or set())
     walked = sample(scene, wanted, FRAMES, evaluation="PROBES")
     evaluated = sample(scene, wanted, FRAMES, evaluation="SCENE")
@@ -31,7 +31,7 @@ def check(scene, *, reduced, wanted=WANTED):
 
 def test_a_limb_of_a_big_rig_is_posed_by_its_double(scene):
     big_rig()
-    check(scene, reduced=True)
+    assert_sampled_alike(scene, reduced=True)
 
 
 def test_constraints_and_drivers_above_the_limb_stay(scene):
@@ -42,7 +42,7 @@ def test_constraints_and_drivers_above_the_limb_stay(scene):
     turn = rig.pose.bones["upper"].constraints.new("COPY_ROTATION")
     turn.target, turn.subtarget, turn.mix_mode = rig, "root", "ADD"
     add_driver(turn, "influence", -1, "0.5 + 0.1 * v", (rig, 'pose.bones["root"].location[2]'))
-    check(scene, reduced=True)
+    assert_sampled_alike(scene, reduced=True)
 
 
 def test_a_driven_property_on_a_bone_that_is_not_above_the_limb_is_kept(scene):
@@ -52,7 +52,7 @@ def test_a_driven_property_on_a_bone_that_is_not_above_the_limb_is_kept(scene):
     animate(rig.pose.bones["other9"], "scale", (1, 1, 1))
     rig.pose.bones["upper"].driver_remove("location", 0)
     add_driver(rig.pose.bones["root"], "scale", 1, "1 + v", (rig, 'pose.bones["other5"]["amount"]'))
-    check(scene, reduced=True)
+    assert_sampled_alike(scene, reduced=True)
 
 
 def test_constraints_with_several_targets_look_at_the_double(scene):
@@ -61,14 +61,14 @@ def test_constraints_with_several_targets_look_at_the_double(scene):
     for name in ("root", "upper"):
         entry = armature.targets.new()
         entry.target, entry.subtarget = rig, name
-    check(scene, reduced=True)
+    assert_sampled_alike(scene, reduced=True)
 
 
 def test_ik_that_runs_through_the_limb_is_kept_with_the_bones_that_carry_it(scene):
     rig = big_rig()
     add_ik(rig, "other1", chain_count=4, iterations=7)
     add_ik(rig, "other9", chain_count=10, use_tail=False).influence = 0.4
-    check(scene, reduced=True)
+    assert_sampled_alike(scene, reduced=True)
 
 
 def test_keyed_constraints_of_bones_that_are_left_out_are_left_out(scene):
@@ -77,14 +77,14 @@ def test_keyed_constraints_of_bones_that_are_left_out_are_left_out(scene):
     for frame, value in ((1, 0.2), (50, 0.9)):
         look.influence = value
         look.keyframe_insert("influence", frame=frame)
-    check(scene, reduced=True)
+    assert_sampled_alike(scene, reduced=True)
 
 
 def test_bent_bones_that_nobody_reads_are_kept(scene):
     rig = big_rig()
     for name in ("upper", "other4"):
         rig.data.bones[name].bbone_segments = 4
-    check(scene, reduced=True)
+    assert_sampled_alike(scene, reduced=True)
 
 
 def test_a_rig_that_edit_mode_would_round_keeps_its_bones_and_plays_fewer_curves(scene, monkeypatch):
@@ -96,8 +96,8 @@ def test_a_rig_that_edit_mode_would_round_keeps_its_bones_and_plays_fewer_curves
         thing = place.reduced["Rig"].thing
         assert len(thing.pose.bones) == len(rig.pose.bones)
         assert {owner_of(fcurve.data_path) for fcurve in curve_bag(thing).fcurves} == {"", *map(bone_owner, limb_of(rig))}
-    check(scene, reduced=True)
-    check_nothing_is_left()
+    assert_sampled_alike(scene, reduced=True)
+    assert_nothing_is_left()
 
 
 def limb_of(rig):
@@ -158,7 +158,7 @@ REFUSED = (scripted, on_strips, on_bent_bones)
 @pytest.mark.parametrize("change", REFUSED, ids=lambda change: change.__name__)
 def test_a_rig_that_may_differ_from_its_double_has_none(scene, change):
     change(big_rig())
-    check(scene, reduced=False)
+    assert_sampled_alike(scene, reduced=False)
 
 
 # What hangs from itself is somewhere else after every other history, so two ways of evaluation need not agree.
@@ -175,7 +175,7 @@ def test_a_target_on_the_rig_itself_needs_the_rig(scene):
     thing = add_empty()
     follow = thing.constraints.new("COPY_LOCATION")
     follow.target, follow.subtarget = bpy.data.objects["Rig"], "other7"
-    check(scene, reduced=False, wanted=[*WANTED, Quantity("WORLD", "Thing")])
+    assert_sampled_alike(scene, reduced=False, wanted=[*WANTED, Quantity("WORLD", "Thing")])
 
 
 @pytest.mark.parametrize("bone", ["", "other3"])
@@ -187,7 +187,7 @@ def test_targets_that_the_rig_carries_hang_from_its_double(scene, bone):
     bpy.context.view_layer.update()
     wanted = [*WANTED, Quantity("WORLD", "Target")]
     before = [(thing.name, thing.parent) for thing in bpy.data.objects]
-    check(scene, reduced={"Rig", "Between", "Target"}, wanted=wanted)
+    assert_sampled_alike(scene, reduced={"Rig", "Between", "Target"}, wanted=wanted)
     assert [(thing.name, thing.parent) for thing in bpy.data.objects] == before
 
 
@@ -202,12 +202,12 @@ def test_targets_that_hang_from_a_double_are_believed_no_more_than_it(scene, mon
         return double
 
     monkeypatch.setattr(doubles, "reduced_rig", wrong)
-    check(scene, reduced=False, wanted=[*WANTED, Quantity("WORLD", "Target")])
+    assert_sampled_alike(scene, reduced=False, wanted=[*WANTED, Quantity("WORLD", "Target")])
 
 
 def test_channels_are_read_from_the_rig(scene):
     big_rig()
-    check(scene, reduced=False, wanted=[*WANTED, Quantity("CHANNELS", "Rig", "upper")])
+    assert_sampled_alike(scene, reduced=False, wanted=[*WANTED, Quantity("CHANNELS", "Rig", "upper")])
 
 
 def test_a_double_that_is_posed_otherwise_is_not_believed(scene, monkeypatch):
@@ -220,7 +220,7 @@ def test_a_double_that_is_posed_otherwise_is_not_believed(scene, monkeypatch):
         return made[-1]
 
     monkeypatch.setattr(doubles, "reduced_rig", wrong)
-    check(scene, reduced=False)
+    assert_sampled_alike(scene, reduced=False)
     assert made
 
 
@@ -229,7 +229,7 @@ def test_what_was_moved_and_not_keyed_is_no_reason_against_a_double(scene):
     scene.frame_set(5)
     rig.pose.bones["upper"].location.x += 1.0
     bpy.context.view_layer.update()
-    check(scene, reduced=True)
+    assert_sampled_alike(scene, reduced=True)
 
 
 def test_what_was_compared_before_is_trusted_and_nothing_else(scene, monkeypatch):
@@ -249,10 +249,10 @@ def test_what_was_compared_before_is_trusted_and_nothing_else(scene, monkeypatch
 
 def test_nothing_of_it_is_left(scene):
     big_rig()
-    check_nothing_is_left()
+    assert_nothing_is_left()
 
 
-def check_nothing_is_left():
+def assert_nothing_is_left():
     scene = bpy.context.scene
     kinds = ("objects", "armatures", "actions", "scenes")
     before = [[(block.name, block.users) for block in getattr(bpy.data, kind)] for kind in kinds]

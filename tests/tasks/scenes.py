@@ -80,6 +80,18 @@ def add_empty(name="Target", parent=None):
     return thing
 
 
+def leg_with_chain(shapes=LEG, *, plane="", place=(0, 0, 0)):
+    """A leg with a chain in its list and a target at a place, both evaluated; without a plane, that of a fresh chain."""
+    rig = build_armature(shapes)
+    chain = rig.twobone.chains.add()
+    chain.name, chain.upper, chain.lower, chain.target = "Leg", "upper", "lower", add_empty()
+    if plane:
+        chain.plane = plane
+    chain.target.location = place
+    bpy.context.view_layer.update()
+    return rig
+
+
 def key_places(thing, places, first=FRAMES[0]):
     """Key the object's location on successive frames."""
     for frame, place in enumerate(places, start=first):

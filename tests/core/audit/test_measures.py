@@ -11,7 +11,7 @@ RATES = (24, 30, 60, 120)
 both_rates = pytest.mark.parametrize("rate", RATES)
 
 
-def leg(bends):
+def bending_leg(bends):
     """Hip, knee and ankle `(F, 3, 3)` of a leg of 2 units that bends in the YZ plane by `bends` `(F,)`."""
     shins = np.stack([np.zeros_like(bends), -np.sin(bends), -np.cos(bends)], axis=-1)
     thighs = np.tile([0.0, 0.0, -1.0], (len(bends), 1))
@@ -44,15 +44,15 @@ def test_bends_to_the_other_side_are_negative_whichever_way_the_limb_is_turned()
     turns[:, 2, 2] = 1.0
     turns[:, 0, 0] = turns[:, 1, 1] = np.cos(angle)
     turns[:, 1, 0], turns[:, 0, 1] = np.sin(angle), -np.sin(angle)
-    joints = np.einsum("fij,fnj->fni", turns, leg(bends))
+    joints = np.einsum("fij,fnj->fni", turns, bending_leg(bends))
     assert measures.signed_bends(joints, turns) == pytest.approx(bends)
 
 
 def test_straight_legs_are_stretched_and_have_no_bend():
-    joints = leg(np.zeros(5))
+    joints = bending_leg(np.zeros(5))
     assert measures.is_stretched(joints).all()
     assert measures.signed_bends(joints, np.tile(np.eye(3), (5, 1, 1))) == pytest.approx(np.zeros(5))
-    assert not measures.is_stretched(leg(np.full(5, 0.2))).any()
+    assert not measures.is_stretched(bending_leg(np.full(5, 0.2))).any()
 
 
 def test_a_cycle_that_closes_has_no_gap_and_one_that_does_not_has_its_gap():

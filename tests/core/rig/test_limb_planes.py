@@ -83,7 +83,7 @@ LINK = np.array([0.0, 1.0, 0.0])
 """Of both bones, in their own space."""
 
 
-def leg(bend=0.0):
+def leg_chain(bend=0.0):
     """Two bones, one above the other, with a bend at rest about X."""
     upper, lower = np.eye(4), np.eye(4)
     upper[:3, :3] = lower[:3, :3] = np.diag([1.0, -1.0, -1.0])
@@ -107,7 +107,7 @@ def test_the_normals_are_the_knees_hinge_through_straight_and_overstretched_fram
     knees = np.array([0.9, *knees])
     thighs = rotations(np.random.default_rng(seed), len(knees))
     joints = posed(thighs, knees)
-    normals, told = limb_normals(leg(), joints, thighs)
+    normals, told = limb_normals(leg_chain(), joints, thighs)
     assert told
     assert np.abs(normals - thighs[:, :, 0]).max() < 1e-6
     assert np.abs(np.sum(normals * (joints[:, -1] - joints[:, 0]), axis=-1)).max() < 1e-9
@@ -123,7 +123,7 @@ def test_the_less_a_bend_tells_the_more_its_hinge_is_that_of_the_frames_around(d
         np.array([1.0, 0, 0]), side * np.radians([60.0, degrees, 60.0])
     )
     joints = np.stack([np.zeros((3, 3)), thighs @ LINK, thighs @ LINK + shins @ LINK], axis=1)
-    normal = limb_normals(leg(), joints, thighs)[0][1]
+    normal = limb_normals(leg_chain(), joints, thighs)[0][1]
     share = np.clip((np.sin(np.radians(degrees)) / np.sin(np.radians(1.0)) - 0.3) / 0.7, 0.0, 1.0)
     halfway = (1 - share) * np.array([1.0, 0.0, 0.0]) + share * np.array([np.cos(own), 0.0, -np.sin(own)])
     assert np.abs(np.cross(normal, halfway / np.linalg.norm(halfway))).max() < 0.01
@@ -134,8 +134,8 @@ def test_between_the_frames_that_were_looked_at_a_clear_bend_has_its_own_hinge()
     thighs = np.broadcast_to(np.eye(3), (3, 3, 3))
     shins = about_axis(np.array([0.0, 1.0, 0.0]), np.array([0.0, own, 0.0])) @ about_axis(np.array([1.0, 0, 0]), np.ones(3))
     joints = np.stack([np.zeros((3, 3)), thighs @ LINK, thighs @ LINK + shins @ LINK], axis=1)
-    looked_at = limb_hinges(leg(), joints[::2], thighs[::2])
-    normals, _ = limb_normals(leg(), joints, thighs, looked_at.at(np.array([0.0, 2.0]), np.arange(3.0)))
+    looked_at = limb_hinges(leg_chain(), joints[::2], thighs[::2])
+    normals, _ = limb_normals(leg_chain(), joints, thighs, looked_at.at(np.array([0.0, 2.0]), np.arange(3.0)))
     np.testing.assert_allclose(normals[1], [np.cos(own), 0.0, -np.sin(own)], atol=1e-12)
 
 
@@ -150,7 +150,7 @@ def test_between_the_frames_that_were_looked_at_a_clear_bend_has_its_own_hinge()
 def test_a_limb_has_the_side_of_the_frames_around_until_it_is_clearly_bent_to_the_other_one(rng, knees, sides):
     """Ten degrees are clear. One that is never clear bends to the side of most of its frames."""
     thighs = rotations(rng, len(knees))
-    hinges = limb_hinges(leg(), posed(thighs, np.array(knees)), thighs)
+    hinges = limb_hinges(leg_chain(), posed(thighs, np.array(knees)), thighs)
     assert hinges.sides.tolist() == sides
     frames = np.arange(1.0, len(knees) + 1.0)
     assert hinges.at(frames, frames[1:3] + 0.5).sides.tolist() == sides[1:3]
@@ -166,7 +166,7 @@ def test_the_plane_of_a_limb_that_is_folded_onto_itself_holds_both_links(rng, ga
     folded = np.full(20, np.pi - gap)
     shins = thighs @ about_axis(np.array([0.0, 1.0, 0.0]), rng.uniform(-3.0, 3.0, 20)) @ about_axis(np.array([1.0, 0, 0]), folded)
     joints = np.stack([np.zeros((20, 3)), thighs @ LINK, thighs @ LINK + shins @ LINK], axis=1)
-    normals, _ = limb_normals(leg(), joints, thighs)
+    normals, _ = limb_normals(leg_chain(), joints, thighs)
     assert np.linalg.norm(normals, axis=-1) == pytest.approx(1.0)
     assert np.abs(np.sum(normals * joints[:, 1], axis=-1)).max() < 1e-9
     assert np.abs(np.sum(normals * joints[:, 2], axis=-1)).max() < 1e-8
@@ -176,14 +176,14 @@ def test_the_plane_of_a_limb_that_is_folded_onto_itself_holds_both_links(rng, ga
 def test_a_limb_that_is_bent_at_rest_tells_the_side_of_its_hinge(rest, rng):
     knees = np.array([-0.2, -0.1, 0.0, 0.1])
     thighs = rotations(rng, len(knees))
-    normals, _ = limb_normals(leg(rest), posed(thighs, knees), thighs)
+    normals, _ = limb_normals(leg_chain(rest), posed(thighs, knees), thighs)
     assert np.abs(normals - np.sign(rest) * thighs[:, :, 0]).max() < 1e-9
 
 
 def test_a_limb_that_nothing_bends_has_the_hinge_of_its_rest_pose(rng):
     """Straight at rest as well: the one about which people's knees bend, to the front."""
     thighs = rotations(rng, 5)
-    normals, told = limb_normals(leg(), posed(thighs, np.zeros(5)), thighs)
+    normals, told = limb_normals(leg_chain(), posed(thighs, np.zeros(5)), thighs)
     assert not told
     hinges = np.sum(normals * thighs[:, :, 0], axis=-1)
     assert np.abs(hinges - np.sign(hinges[0])).max() < 1e-9, "it goes along with the thigh"
@@ -260,6 +260,6 @@ def test_a_straight_chain_is_hinged_about_its_upper_bones_x_or_where_that_runs_a
 
 @pytest.mark.parametrize("bend", [0.3, -0.3, 1e-3])
 def test_a_bent_chain_is_hinged_so_that_its_bend_is_counter_clockwise(bend):
-    chain = leg(bend)
+    chain = leg_chain(bend)
     first, second = np.diff(chain.rest_joints(), axis=0)
     assert rest_normal(chain) == pytest.approx(unit(np.cross(first, second)))

@@ -7,7 +7,7 @@ import pytest
 
 from tests.interface.baking.playing import playing
 from tests.interface.recording import Layout, Windows, sidebar
-from tests.tasks.scenes import LEG, add_empty, build_armature
+from tests.tasks.scenes import add_empty, leg_with_chain
 from twobone_addon.interface import refusing
 from twobone_addon.interface.operators.bake import TWOBONE_OT_bake, TWOBONE_OT_bake_all
 from twobone_addon.interface.operators.of_tasks import OPERATORS
@@ -38,18 +38,14 @@ class Dialogs(Windows):
 
 
 @pytest.fixture
-def leg(empty_file):
-    rig = build_armature(LEG)
-    chain = rig.twobone.chains.add()
-    chain.name, chain.upper, chain.lower, chain.target = "Leg", "upper", "lower", add_empty()
-    bpy.context.view_layer.update()
-    return rig
+def stored_leg(empty_file):
+    return leg_with_chain()
 
 
 @pytest.mark.parametrize("operator", ABOUT, ids=lambda operator: operator.__name__)
-def test_what_is_refused_in_a_window_opens_a_dialog_with_the_sentence_and_the_settings(operator, leg, monkeypatch):
+def test_what_is_refused_in_a_window_opens_a_dialog_with_the_sentence_and_the_settings(operator, stored_leg, monkeypatch):
     monkeypatch.setattr(refusing, "can_ask", lambda _context: True)
-    leg.twobone.chains[0].lower = "hand"
+    stored_leg.twobone.chains[0].lower = "hand"
     acting = playing(operator)
     context = sidebar(window=object(), window_manager=Dialogs(), scene=bpy.context.scene)
     assert ShowsProgress.invoke(acting, context, None) == {"RUNNING_MODAL"}
@@ -62,7 +58,7 @@ def test_what_is_refused_in_a_window_opens_a_dialog_with_the_sentence_and_the_se
     assert acting.said == []
 
 
-def test_of_the_rest_the_dialog_has_only_what_was_given(leg, monkeypatch):
+def test_of_the_rest_the_dialog_has_only_what_was_given(stored_leg, monkeypatch):
     monkeypatch.setattr(refusing, "can_ask", lambda _context: True)
     acting = playing(OPERATORS["convert_ik"], bone="hand", step=-1.0)
     context = sidebar(window=object(), window_manager=Dialogs(), scene=bpy.context.scene)
@@ -74,15 +70,15 @@ def test_of_the_rest_the_dialog_has_only_what_was_given(leg, monkeypatch):
 
 
 @pytest.mark.parametrize("operator", ABOUT, ids=lambda operator: operator.__name__)
-def test_where_nobody_can_be_asked_the_sentence_is_all(operator, leg):
-    leg.twobone.chains[0].lower = "hand"
+def test_where_nobody_can_be_asked_the_sentence_is_all(operator, stored_leg):
+    stored_leg.twobone.chains[0].lower = "hand"
     acting = playing(operator)
     assert ShowsProgress.invoke(acting, sidebar(window_manager=Dialogs()), None) == {"CANCELLED"}
     ((kinds, _),) = acting.said
     assert kinds == {"ERROR"}
 
 
-def test_what_is_refused_from_the_dialog_is_tried_anew_with_all_that_was_given(leg, monkeypatch):
+def test_what_is_refused_from_the_dialog_is_tried_anew_with_all_that_was_given(stored_leg, monkeypatch):
     calls = []
     called = SimpleNamespace(convert_ik=lambda how, **given: calls.append((how, given)))
     monkeypatch.setattr(refusing, "bpy", SimpleNamespace(ops=SimpleNamespace(twobone=called), types=bpy.types))
@@ -94,7 +90,7 @@ def test_what_is_refused_from_the_dialog_is_tried_anew_with_all_that_was_given(l
 
 
 @pytest.mark.parametrize("operator", [OPERATORS["find_contacts"], OPERATORS["plant"]], ids=lambda operator: operator.__name__)
-def test_no_error_hides_the_field_of_the_ground_while_it_is_chosen_in_the_redo_panel(operator, leg):
+def test_no_error_hides_the_field_of_the_ground_while_it_is_chosen_in_the_redo_panel(operator, stored_leg):
     """Blender puts errors in a box of their own over the redo panel, and there takes back what ends as cancelled."""
     missing = "No ground object is chosen. Choose the mesh that the feet stand on."
     for is_repeat, chosen, kind in ((True, "", "INFO"), (False, "", "ERROR"), (True, "Nowhere", "ERROR")):
@@ -110,8 +106,8 @@ def test_no_error_hides_the_field_of_the_ground_while_it_is_chosen_in_the_redo_p
 
 
 @pytest.mark.parametrize("operator", [TWOBONE_OT_bake, OPERATORS["bake_target"]], ids=lambda operator: operator.__name__)
-def test_no_error_hides_the_field_of_the_planes_object_while_it_is_chosen_in_the_redo_panel(operator, leg):
-    names = {"armature": leg.name, "upper": "upper", "lower": "lower", "target": leg.twobone.chains[0].target.name}
+def test_no_error_hides_the_field_of_the_planes_object_while_it_is_chosen_in_the_redo_panel(operator, stored_leg):
+    names = {"armature": stored_leg.name, "upper": "upper", "lower": "lower", "target": stored_leg.twobone.chains[0].target.name}
     for is_repeat, kind in ((True, "INFO"), (False, "ERROR")):
         acting = playing(operator, **names, plane="OBJECT")
         acting.options = SimpleNamespace(is_repeat=is_repeat)
@@ -120,9 +116,9 @@ def test_no_error_hides_the_field_of_the_planes_object_while_it_is_chosen_in_the
 
 
 @pytest.mark.parametrize("operator", [TWOBONE_OT_bake, TWOBONE_OT_bake_all], ids=lambda operator: operator.__name__)
-def test_a_bake_without_a_target_says_so_and_offers_one_and_nothing_else(operator, leg, monkeypatch):
+def test_a_bake_without_a_target_says_so_and_offers_one_and_nothing_else(operator, stored_leg, monkeypatch):
     monkeypatch.setattr(refusing, "can_ask", lambda _context: True)
-    leg.twobone.chains[0].target = None
+    stored_leg.twobone.chains[0].target = None
     acting = playing(operator)
     context = sidebar(window=object(), window_manager=Dialogs(), scene=bpy.context.scene)
     assert ShowsProgress.invoke(acting, context, None) == {"RUNNING_MODAL"}
@@ -133,11 +129,11 @@ def test_a_bake_without_a_target_says_so_and_offers_one_and_nothing_else(operato
     assert acting.layout.properties() == []
 
 
-def test_a_limb_that_ik_poses_is_offered_the_switch_that_lets_the_bake_through(leg, monkeypatch):
+def test_a_limb_that_ik_poses_is_offered_the_switch_that_lets_the_bake_through(stored_leg, monkeypatch):
     monkeypatch.setattr(refusing, "can_ask", lambda _context: True)
-    ik = leg.pose.bones["lower"].constraints.new("IK")
+    ik = stored_leg.pose.bones["lower"].constraints.new("IK")
     ik.target, ik.chain_count = add_empty("Goal"), 2
-    bpy.context.view_layer.objects.active = leg
+    bpy.context.view_layer.objects.active = stored_leg
     bpy.context.view_layer.update()
     acting = playing(TWOBONE_OT_bake_all)
     context = sidebar(window=object(), window_manager=Dialogs(), scene=bpy.context.scene)

@@ -15,7 +15,7 @@ PATH = "twobone.chains[0].influence"
 
 
 @pytest.fixture
-def leg(empty_file):
+def stashed_leg(empty_file):
     """A leg with an action stashed in a muted track; the chain is so new that nothing has been evaluated since."""
     rig = build_armature(LEG)
     rig.pose.bones["upper"].keyframe_insert("location", frame=1)
@@ -46,33 +46,33 @@ def miss(rig):
     return (tip.yz - rig.twobone.chains[0].target.location.yz).length
 
 
-def test_live_follows(leg):
+def test_live_follows(stashed_leg):
     bpy.ops.twobone.live(state="ON")
-    leg.twobone.chains[0].target.location = (0.1, 0.3, 0.3)
+    stashed_leg.twobone.chains[0].target.location = (0.1, 0.3, 0.3)
     bpy.context.view_layer.update()
-    assert miss(leg) < 1e-5
-    assert following.is_live(leg.twobone.chains[0])
+    assert miss(stashed_leg) < 1e-5
+    assert following.is_live(stashed_leg.twobone.chains[0])
 
 
-def test_the_overlay_shows_the_chain(leg):
-    assert overlay_data.update(bpy.context, leg).picture is not None
+def test_the_overlay_shows_the_chain(stashed_leg):
+    assert overlay_data.update(bpy.context, stashed_leg).picture is not None
 
 
-def test_a_bake_is_exact(leg):
+def test_a_bake_is_exact(stashed_leg):
     bpy.context.scene.frame_end = 3
     bpy.ops.twobone.bake()
     bpy.context.scene.frame_set(2)
-    assert miss(leg) < 1e-5
+    assert miss(stashed_leg) < 1e-5
 
 
-def test_a_chain_that_a_strip_animates_is_read_from_the_strip(leg):
-    chain = leg.twobone.chains[0]
+def test_a_chain_that_a_strip_animates_is_read_from_the_strip(stashed_leg):
+    chain = stashed_leg.twobone.chains[0]
     for frame, value in ((1, 0.0), (3, 1.0)):
         chain.influence = value
         chain.keyframe_insert("influence", frame=frame)
-    assert is_animated(leg, PATH)
-    stash(leg)
-    assert is_animated(leg, PATH)
-    assert not is_animated(leg, "twobone.chains[0].bend")
+    assert is_animated(stashed_leg, PATH)
+    stash(stashed_leg)
+    assert is_animated(stashed_leg, PATH)
+    assert not is_animated(stashed_leg, "twobone.chains[0].bend")
     bpy.context.scene.frame_set(2)
-    assert overlay_data.update(bpy.context, leg).picture is not None
+    assert overlay_data.update(bpy.context, stashed_leg).picture is not None

@@ -6,17 +6,14 @@ import bpy
 import pytest
 
 from tests.interface.recording import drawn
-from tests.tasks.scenes import LEG, add_empty, build_armature
+from tests.tasks.scenes import leg_with_chain
 from twobone_addon.interface.sidebar import result_panel
 from twobone_addon.scene import versions
 
 
 @pytest.fixture
-def leg(empty_file):
-    rig = build_armature(LEG)
-    chain = rig.twobone.chains.add()
-    chain.name, chain.upper, chain.lower, chain.target = "Leg", "upper", "lower", add_empty()
-    return rig
+def stored_leg(empty_file):
+    return leg_with_chain()
 
 
 def change_target(chain):
@@ -106,8 +103,8 @@ def move_by_all_means(target):
         (change_keyed_influence, "The animation has changed since this bake"),
     ],
 )
-def test_drivers_constraints_strips_and_keyed_settings_count_as_animation(leg, change, said):
-    chain, scene = leg.twobone.chains[0], bpy.context.scene
+def test_drivers_constraints_strips_and_keyed_settings_count_as_animation(stored_leg, change, said):
+    chain, scene = stored_leg.twobone.chains[0], bpy.context.scene
     scene.frame_end = 4
     move_by_all_means(chain.target)
     chain.keyframe_insert("influence", frame=1)
@@ -125,15 +122,15 @@ def test_drivers_constraints_strips_and_keyed_settings_count_as_animation(leg, c
     assert result_panel.outdated(report, chain, scene) == said
 
 
-def test_what_has_nothing_to_do_with_the_chain_does_not_make_its_result_old(leg):
-    chain, scene = leg.twobone.chains[0], bpy.context.scene
+def test_what_has_nothing_to_do_with_the_chain_does_not_make_its_result_old(stored_leg):
+    chain, scene = stored_leg.twobone.chains[0], bpy.context.scene
     scene.frame_end = 4
     other = bpy.data.objects.new("Other", None)
     scene.collection.objects.link(other)
     bpy.ops.twobone.bake()
     other.location.x = 1.0
     other.keyframe_insert("location", frame=2)
-    leg.keyframe_insert("hide_viewport", frame=1)
+    stored_leg.keyframe_insert("hide_viewport", frame=1)
     bpy.context.view_layer.update()
     assert result_panel.outdated(json.loads(chain.report), chain, scene) == ""
 
@@ -148,8 +145,8 @@ def test_what_has_nothing_to_do_with_the_chain_does_not_make_its_result_old(leg)
         (change_setting, "Settings have changed since this bake"),
     ],
 )
-def test_a_result_is_marked_when_settings_or_animation_have_changed_since(leg, change, said):
-    chain, scene = leg.twobone.chains[0], bpy.context.scene
+def test_a_result_is_marked_when_settings_or_animation_have_changed_since(stored_leg, change, said):
+    chain, scene = stored_leg.twobone.chains[0], bpy.context.scene
     scene.frame_end = 4
     chain.target.parent = bpy.data.objects.new("Carrier", None)
     scene.collection.objects.link(chain.target.parent)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from tests.interface.acting import joints_world
-from tests.tasks.scenes import LEG, add_empty, build_armature
+from tests.tasks.scenes import add_empty, leg_with_chain
 from twobone_addon.interface import watching
 from twobone_addon.interface.live.following import stop_all
 from twobone_addon.interface.overlay import data as overlay_data
@@ -14,14 +14,9 @@ from twobone_addon.settings import OPTIONS
 from twobone_addon.settings.options import OptionKind
 
 
-def leg():
+def leg_in_reach():
     """A leg with a stored chain, whose target is in reach from any plane."""
-    rig = build_armature(LEG)
-    chain = rig.twobone.chains.add()
-    chain.name, chain.upper, chain.lower, chain.target, chain.plane = "Leg", "upper", "lower", add_empty(), "YZ"
-    chain.target.location = (0.1, 0.4, 0.1)
-    bpy.context.view_layer.update()
-    return rig
+    return leg_with_chain(plane="YZ", place=(0.1, 0.4, 0.1))
 
 
 def baked_again(rig, operator="bake", **changes):
@@ -41,7 +36,7 @@ def baked_again(rig, operator="bake", **changes):
     "changes", [{"bend": "NEGATIVE"}, {"plane": "REST"}, {"plane": "XZ", "reach": "SOFTEN", "softness": 0.25}], ids=str
 )
 def test_what_is_changed_in_the_redo_panel_goes_back_to_the_chain_and_the_overlay_shows_what_was_baked(empty_file, changes):
-    rig = leg()
+    rig = leg_in_reach()
     bpy.context.scene.frame_end = 3
     chain = baked_again(rig, **changes)
     assert {name: getattr(chain, name) for name in changes} == changes
@@ -56,7 +51,7 @@ def test_what_is_changed_in_the_redo_panel_goes_back_to_the_chain_and_the_overla
 
 @pytest.mark.parametrize("changes", [{"step": 2.0}, {"plane": "XZ", "bend": "NEGATIVE"}, {"frame_range": "PREVIEW"}], ids=str)
 def test_what_is_changed_in_the_redo_panel_of_bake_target_goes_back_to_the_chain(empty_file, changes):
-    rig = leg()
+    rig = leg_in_reach()
     bpy.context.scene.frame_end = 3
     target = rig.twobone.chains[0].target
     chain = baked_again(rig, "bake_target", **changes)
@@ -65,7 +60,7 @@ def test_what_is_changed_in_the_redo_panel_of_bake_target_goes_back_to_the_chain
 
 
 def test_a_target_and_a_pole_that_bake_target_makes_stay_those_of_the_chain_when_it_is_redone(empty_file):
-    rig = leg()
+    rig = leg_in_reach()
     bpy.context.scene.frame_end = 3
     rig.twobone.chains[0].target = None
     chain = baked_again(rig, "bake_target", plane="POLE", bend="NEGATIVE")
@@ -75,7 +70,7 @@ def test_a_target_and_a_pole_that_bake_target_makes_stay_those_of_the_chain_when
 
 
 def test_a_redo_of_bake_target_leaves_a_keyed_setting_to_its_keys(empty_file):
-    rig = leg()
+    rig = leg_in_reach()
     chain = rig.twobone.chains[0]
     chain.keyframe_insert("bend", frame=1)
     baked_again(rig, "bake_target", bend="NEGATIVE", step=2.0)
@@ -83,14 +78,14 @@ def test_a_redo_of_bake_target_leaves_a_keyed_setting_to_its_keys(empty_file):
 
 
 def test_a_script_that_overrides_the_stored_chain_leaves_it_as_it_is(empty_file):
-    rig = leg()
+    rig = leg_in_reach()
     bpy.context.scene.frame_end = 3
     bpy.ops.twobone.bake(bend="NEGATIVE")
     assert rig.twobone.chains[0].bend == "POSITIVE"
 
 
 def test_a_redo_leaves_a_keyed_setting_to_its_keys(empty_file):
-    rig = leg()
+    rig = leg_in_reach()
     chain = rig.twobone.chains[0]
     chain.influence = 0.5
     chain.keyframe_insert("influence", frame=1)
@@ -105,7 +100,7 @@ PLANES = ["XZ", "YZ", "REST", "POLE", "POSE"]
 @pytest.mark.parametrize("bend", ["POSITIVE", "NEGATIVE", "KEEP"])
 @pytest.mark.parametrize("plane", PLANES)
 def test_live_overlay_and_bake_show_one_solution(empty_file, plane, bend):
-    rig = leg()
+    rig = leg_in_reach()
     chain = rig.twobone.chains[0]
     chain.pole = add_empty("Pole")
     chain.pole.location = (0.3, -2, 0.6)
@@ -137,7 +132,7 @@ def test_live_overlay_and_bake_show_one_solution(empty_file, plane, bend):
 
 
 def test_in_the_plane_of_the_pose_a_second_bake_does_not_flip_back(empty_file):
-    rig = leg()
+    rig = leg_in_reach()
     chain = rig.twobone.chains[0]
     chain.plane, chain.bend = "POSE", "NEGATIVE"
     bpy.context.scene.frame_end = 2

@@ -9,7 +9,7 @@ from mathutils import Vector
 from tests.examples.recipe_scene import Walk, make_hero
 from tests.interface.acting import joints_world
 from tests.interface.recording import drawn
-from tests.tasks.scenes import LEG, BoneShape, add_empty, bent, build_armature
+from tests.tasks.scenes import LEG, BoneShape, add_empty, bent, build_armature, leg_with_chain
 from twobone_addon.interface import watching
 from twobone_addon.interface.overlay import data as overlay_data
 from twobone_addon.interface.sidebar import setting_panels
@@ -17,18 +17,13 @@ from twobone_addon.interface.sidebar.panels import TWOBONE_PT_chains
 
 
 @pytest.fixture
-def leg(empty_file):
-    rig = build_armature(bent(bent(LEG, "upper", roll=0.0), "lower", roll=0.0))
-    chain = rig.twobone.chains.add()
-    chain.name, chain.upper, chain.lower, chain.target, chain.plane = "Leg", "upper", "lower", add_empty(), "YZ"
-    chain.target.location = (0.1, 0.4, 0.1)
-    bpy.context.view_layer.update()
-    return rig
+def unrolled_leg(empty_file):
+    return leg_with_chain(bent(bent(LEG, "upper", roll=0.0), "lower", roll=0.0), plane="YZ", place=(0.1, 0.4, 0.1))
 
 
 @pytest.mark.parametrize("name", ["softness", "softness_near", "min_distance", "max_distance"])
-def test_off_is_an_empty_box_and_a_click_on_it_starts_at_something_to_feel(leg, name):
-    chain = leg.twobone.chains[0]
+def test_off_is_an_empty_box_and_a_click_on_it_starts_at_something_to_feel(unrolled_leg, name):
+    chain = unrolled_leg.twobone.chains[0]
     chain.reach = "SOFTEN"
     assert name not in drawn(setting_panels.TWOBONE_PT_reach).properties()
     bpy.ops.twobone.switch_setting(setting=name)
@@ -38,9 +33,9 @@ def test_off_is_an_empty_box_and_a_click_on_it_starts_at_something_to_feel(leg, 
     assert getattr(chain, name) == 0.0
 
 
-def test_joint_limits_start_at_what_the_rig_says_and_are_kept_while_off(leg):
-    chain = leg.twobone.chains[0]
-    limit = leg.pose.bones["lower"].constraints.new("LIMIT_ROTATION")
+def test_joint_limits_start_at_what_the_rig_says_and_are_kept_while_off(unrolled_leg):
+    chain = unrolled_leg.twobone.chains[0]
+    limit = unrolled_leg.pose.bones["lower"].constraints.new("LIMIT_ROTATION")
     limit.owner_space, limit.use_limit_x, limit.min_x, limit.max_x = "LOCAL", True, 0.0, 1.5
     bpy.ops.twobone.switch_setting(setting="use_limits")
     assert chain.use_limits
@@ -52,8 +47,8 @@ def test_joint_limits_start_at_what_the_rig_says_and_are_kept_while_off(leg):
     assert chain.lower_max == 1.25
 
 
-def test_a_rig_without_limits_leaves_the_whole_turn(leg):
-    chain = leg.twobone.chains[0]
+def test_a_rig_without_limits_leaves_the_whole_turn(unrolled_leg):
+    chain = unrolled_leg.twobone.chains[0]
     bpy.ops.twobone.switch_setting(setting="use_limits")
     assert chain.use_limits
     assert (chain.upper_min, chain.lower_max) == pytest.approx((-math.pi, math.pi))
@@ -83,22 +78,22 @@ def with_foot(empty_file):
 
 @pytest.mark.parametrize("ahead", [-1.0, 1.0])
 def test_flip_says_where_the_knee_goes_and_goes_there_whichever_way_the_character_looks(with_foot, ahead):
-    leg = with_foot((0.1, 0.3 + 0.3 * ahead, -0.8))
+    unrolled_leg = with_foot((0.1, 0.3 + 0.3 * ahead, -0.8))
     sides = {"Bend Forward Instead": ahead, "Bend Backward Instead": -ahead}
     for _ in range(2):
         wanted = sides[flip_text()]
         bpy.ops.twobone.flip()
-        root, knee, tip = overlay_data.update(bpy.context, leg).picture.joints
+        root, knee, tip = overlay_data.update(bpy.context, unrolled_leg).picture.joints
         assert (knee - (root + tip) / 2)[1] * wanted > 0
 
 
 def test_a_character_that_has_turned_on_its_hips_looks_the_other_way(with_foot):
-    leg = with_foot((0.1, 0.0, -0.8))
-    hips = leg.pose.bones["parent"]
+    unrolled_leg = with_foot((0.1, 0.0, -0.8))
+    hips = unrolled_leg.pose.bones["parent"]
     hips.rotation_mode, hips.rotation_euler = "XYZ", (0.0, math.pi, 0.0)
-    leg.twobone.chains[0].target.location = (-0.1, -0.4, 0.1)
+    unrolled_leg.twobone.chains[0].target.location = (-0.1, -0.4, 0.1)
     bpy.context.view_layer.update()
-    root, knee, tip = overlay_data.update(bpy.context, leg).picture.joints
+    root, knee, tip = overlay_data.update(bpy.context, unrolled_leg).picture.joints
     is_forward = (knee - (root + tip) / 2)[1] > 0
     assert flip_text() == ("Bend Backward Instead" if is_forward else "Bend Forward Instead")
 
@@ -118,20 +113,20 @@ def test_flip_names_the_sides_of_a_person_that_walks_along_y(empty_file):
     watching.unregister()
 
 
-def test_without_overlay_or_foot_flip_names_the_sign(leg):
+def test_without_overlay_or_foot_flip_names_the_sign(unrolled_leg):
     overlay_data.forget()
-    overlay_data.update(bpy.context, leg)
+    overlay_data.update(bpy.context, unrolled_leg)
     assert flip_text() == "Bend Negative Instead", "nothing tells where a leg without a foot looks"
-    leg.twobone.show_overlay = False
+    unrolled_leg.twobone.show_overlay = False
     assert flip_text() == "Bend Negative Instead"
-    leg.twobone.chains[0].bend = "KEEP"
+    unrolled_leg.twobone.chains[0].bend = "KEEP"
     assert not bpy.ops.twobone.flip.poll()
     overlay_data.forget()
     watching.unregister()
 
 
-def test_flip_keys_a_keyed_side_with_auto_keying(leg):
-    chain = leg.twobone.chains[0]
+def test_flip_keys_a_keyed_side_with_auto_keying(unrolled_leg):
+    chain = unrolled_leg.twobone.chains[0]
     chain.keyframe_insert("bend", frame=1)
     bpy.context.scene.frame_set(5)
     bpy.context.scene.tool_settings.use_keyframe_insert_auto = True
@@ -142,8 +137,8 @@ def test_flip_keys_a_keyed_side_with_auto_keying(leg):
     assert chain.bend == "NEGATIVE"
 
 
-def test_the_letter_plane_that_fits_is_one_click_away(leg):
-    chain = leg.twobone.chains[0]
+def test_the_letter_plane_that_fits_is_one_click_away(unrolled_leg):
+    chain = unrolled_leg.twobone.chains[0]
     assert "twobone.fit_plane" not in drawn(TWOBONE_PT_chains).buttons()
     chain.plane, chain.reference, chain.bend = "POSE", "POSE", "NEGATIVE"
     assert "twobone.fit_plane" in drawn(TWOBONE_PT_chains).buttons()
@@ -151,7 +146,8 @@ def test_the_letter_plane_that_fits_is_one_click_away(leg):
     assert (chain.plane, chain.plane_space, chain.reference) == ("YZ", "ARMATURE", "REST")
     bpy.context.scene.frame_end = 1
     bpy.ops.twobone.bake()
-    root, knee, tip = joints_world(leg, "upper", "lower")
-    rest = [leg.data.bones["upper"].head_local, leg.data.bones["lower"].head_local, leg.data.bones["lower"].tail_local]
+    root, knee, tip = joints_world(unrolled_leg, "upper", "lower")
+    upper, lower = (unrolled_leg.data.bones[name] for name in ("upper", "lower"))
+    rest = [upper.head_local, lower.head_local, lower.tail_local]
     now, then = ((b - a).cross(c - b).x for a, b, c in ((root, knee, tip), rest))
     assert now * then > 0, "it bends to the other side than at rest"

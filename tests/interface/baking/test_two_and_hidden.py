@@ -8,7 +8,7 @@ from tests.tasks.checks.targets import curves_of
 
 
 @pytest.fixture
-def leg(empty_file):
+def leg_and_target(empty_file):
     return with_chain(*leg_with_target())
 
 
@@ -20,14 +20,14 @@ def with_chain(rig, target):
 
 
 @pytest.fixture
-def two(leg):
+def two(leg_and_target):
     """Two legs, both in Pose Mode, the second one active; with the targets."""
     other = with_chain(*leg_with_target())
-    for rig in (leg[0], other[0]):
+    for rig in (leg_and_target[0], other[0]):
         rig.select_set(state=True)
     bpy.ops.object.mode_set(mode="POSE")
-    assert {rig.mode for rig in (leg[0], other[0])} == {"POSE"}
-    return leg, other
+    assert {rig.mode for rig in (leg_and_target[0], other[0])} == {"POSE"}
+    return leg_and_target, other
 
 
 def test_of_two_in_pose_mode_the_active_one_is_baked(two):
@@ -39,7 +39,7 @@ def test_of_two_in_pose_mode_the_active_one_is_baked(two):
 
 def test_both_in_pose_mode_are_baked_and_stay_in_it(two):
     assert bpy.ops.twobone.bake_all(scope="SELECTED") == {"FINISHED"}
-    assert max(worst_miss(*leg) for leg in two) <= TIP_TOLERANCE
+    assert max(worst_miss(*pair) for pair in two) <= TIP_TOLERANCE
     assert {rig.mode for rig, _ in two} == {"POSE"}
 
 
@@ -74,8 +74,8 @@ def locked(collection, layer):
 
 @pytest.mark.parametrize("hide", [hidden_in_the_viewport, excluded, disabled_in_viewports, locked])
 @pytest.mark.parametrize("part", ["character", "target"])
-def test_what_is_in_a_hidden_or_locked_collection_is_baked_as_if_it_were_seen(leg, hide, part):
-    rig, target = leg
+def test_what_is_in_a_hidden_or_locked_collection_is_baked_as_if_it_were_seen(leg_and_target, hide, part):
+    rig, target = leg_and_target
     thing = {"character": rig, "target": target}[part]
     collection = bpy.data.collections.new("Away")
     scene = bpy.context.scene.collection
@@ -92,7 +92,7 @@ def test_what_is_in_a_hidden_or_locked_collection_is_baked_as_if_it_were_seen(le
 
 
 @pytest.fixture
-def saved(leg, tmp_path):
+def saved(leg_and_target, tmp_path):
     """Path of a file with the leg, its chain and its target, baked; another file is open."""
     assert bpy.ops.twobone.bake_all(scope="SCENE") == {"FINISHED"}
     path = str(tmp_path / "character.blend")

@@ -14,7 +14,7 @@ SAME = 1e-5
 
 
 @pytest.fixture
-def leg(registered_addon):
+def leg_without_chain(registered_addon):
     """A keyed leg without a chain in its list; the target is beside every letter plane."""
     bpy.ops.wm.read_factory_settings(use_empty=True)
     rig = keyed_leg()
@@ -38,7 +38,7 @@ NAMED = [
 
 
 @pytest.mark.parametrize("given", [*NAMED, {"bend": "POSITIVE"}, {"bend": "KEEP"}, {"reference": "POSE"}], ids=str)
-def test_a_named_default_keeps_the_limb_on_its_target(leg, given, tmp_path):
+def test_a_named_default_keeps_the_limb_on_its_target(leg_without_chain, given, tmp_path):
     path = str(tmp_path / "leg.blend")
     bpy.ops.wm.save_as_mainfile(filepath=path, check_existing=False)
     expected, distance = baked()
@@ -50,7 +50,7 @@ def test_a_named_default_keeps_the_limb_on_its_target(leg, given, tmp_path):
 
 
 @pytest.mark.parametrize("given", [{"plane": "YZ"}, {"plane": "YZ", "bend": "AUTO", "reference": "AUTO"}], ids=str)
-def test_a_named_plane_leaves_the_rest_as_it_was_before_there_was_automatic(leg, given, tmp_path):
+def test_a_named_plane_leaves_the_rest_as_it_was_before_there_was_automatic(leg_without_chain, given, tmp_path):
     path = str(tmp_path / "leg.blend")
     bpy.ops.wm.save_as_mainfile(filepath=path, check_existing=False)
     expected, _ = baked(plane="YZ", plane_space="ARMATURE", bend="POSITIVE", depth="KEEP", reference="REST")
@@ -59,7 +59,7 @@ def test_a_named_plane_leaves_the_rest_as_it_was_before_there_was_automatic(leg,
     assert np.abs(poses - expected).max() < SAME
 
 
-def test_a_stored_chain_with_an_automatic_plane_bakes_as_one_that_is_not_stored(leg, tmp_path):
+def test_a_stored_chain_with_an_automatic_plane_bakes_as_one_that_is_not_stored(leg_without_chain, tmp_path):
     path = str(tmp_path / "leg.blend")
     bpy.ops.wm.save_as_mainfile(filepath=path, check_existing=False)
     expected, _ = baked()
@@ -72,7 +72,7 @@ def test_a_stored_chain_with_an_automatic_plane_bakes_as_one_that_is_not_stored(
     assert np.abs(all_poses() - expected).max() < SAME
 
 
-def test_a_nudge_without_a_frame_is_at_the_current_one_also_if_the_default_is_named(leg):
+def test_a_nudge_without_a_frame_is_at_the_current_one_also_if_the_default_is_named(leg_without_chain):
     frame = bpy.ops.twobone.nudge.get_rna_type().properties["frame"].default
     bpy.context.scene.frame_set(5)
     assert bpy.ops.twobone.nudge(upper="upper", lower="lower", offset=(0.0, 0.02, 0.0), frame=frame) == {"FINISHED"}

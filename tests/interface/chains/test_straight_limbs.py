@@ -6,7 +6,7 @@ import pytest
 from mathutils import Matrix
 
 from tests.interface.acting import joints_world
-from tests.tasks.scenes import BoneShape, add_empty, build_armature, set_range
+from tests.tasks.scenes import BoneShape, leg_with_chain, set_range
 from twobone_addon.interface import watching
 from twobone_addon.interface.live import following
 from twobone_addon.interface.overlay import data as overlay_data
@@ -17,9 +17,9 @@ PRESENT = 10
 
 
 @pytest.fixture
-def leg(empty_file):
+def straight_leg(empty_file):
     """Straight at rest, bent sideways at frames 1 and 20, straight at the present frame, where its target is nearer."""
-    rig = build_armature(STRAIGHT)
+    rig = leg_with_chain(STRAIGHT)
     set_range(1, 20)
     upper, lower = (rig.pose.bones[name] for name in ("upper", "lower"))
     for frame, bend in ((1, 0.6), (PRESENT, 0.0), (20, 0.8)):
@@ -27,8 +27,7 @@ def leg(empty_file):
         lower.rotation_quaternion = Matrix.Rotation(bend, 3, (0.6, 0.0, 0.8)).to_quaternion()
         for bone in (upper, lower):
             bone.keyframe_insert("rotation_quaternion", frame=frame)
-    chain = rig.twobone.chains.add()
-    chain.name, chain.upper, chain.lower, chain.target = "Leg", "upper", "lower", add_empty()
+    chain = rig.twobone.chains[0]
     chain.plane, chain.reference = "POSE", "POSE"
     chain.target.location = (0.0, 0.0, 0.4)
     bpy.context.scene.frame_set(PRESENT)
@@ -49,25 +48,25 @@ def baked_knee(rig):
     return knee(rig)
 
 
-def test_live_takes_the_plane_of_the_frames_around(leg):
+def test_live_takes_the_plane_of_the_frames_around(straight_leg):
     bpy.ops.twobone.live(state="ON")
     following.look_again()
     bpy.context.view_layer.update()
-    lived = knee(leg)
+    lived = knee(straight_leg)
     bpy.ops.twobone.live(state="OFF")
     bpy.context.scene.frame_set(PRESENT)
-    baked = baked_knee(leg)
+    baked = baked_knee(straight_leg)
     assert np.linalg.norm(baked[:2]) > 0.3, "the knee does not bend at all"
     assert np.linalg.norm(lived - baked) < 1e-4
 
 
-def test_the_overlay_shows_the_plane_of_the_frames_around(leg):
-    overlay_data.update(bpy.context, leg)
-    shown = overlay_data.update(bpy.context, leg).picture.joints[1]
-    assert np.linalg.norm(shown - baked_knee(leg)) < 1e-4
+def test_the_overlay_shows_the_plane_of_the_frames_around(straight_leg):
+    overlay_data.update(bpy.context, straight_leg)
+    shown = overlay_data.update(bpy.context, straight_leg).picture.joints[1]
+    assert np.linalg.norm(shown - baked_knee(straight_leg)) < 1e-4
 
 
-def test_a_bent_limb_needs_no_look_at_other_frames(leg):
+def test_a_bent_limb_needs_no_look_at_other_frames(straight_leg):
     bpy.context.scene.frame_set(1)
     bpy.ops.twobone.live(state="ON")
     assert not bpy.app.timers.is_registered(following.look_again)
@@ -81,20 +80,20 @@ def turn_bends(rig):
     curve.update()
 
 
-def test_live_looks_again_once_keys_at_other_frames_have_changed(leg):
+def test_live_looks_again_once_keys_at_other_frames_have_changed(straight_leg):
     bpy.ops.twobone.live(state="ON")
     following.look_again()
     bpy.app.timers.unregister(following.look_again)
-    before = knee(leg)
-    turn_bends(leg)
+    before = knee(straight_leg)
+    turn_bends(straight_leg)
     bpy.context.view_layer.update()
     assert bpy.app.timers.is_registered(following.look_again)
     bpy.app.timers.unregister(following.look_again)
     following.look_again()
     bpy.context.view_layer.update()
-    lived = knee(leg)
+    lived = knee(straight_leg)
     assert not bpy.app.timers.is_registered(following.look_again), "it looks for ever"
     bpy.ops.twobone.live(state="OFF")
     bpy.context.scene.frame_set(PRESENT)
     assert np.linalg.norm(lived - before) > 0.1, "nothing has changed"
-    assert np.linalg.norm(lived - baked_knee(leg)) < 1e-4
+    assert np.linalg.norm(lived - baked_knee(straight_leg)) < 1e-4

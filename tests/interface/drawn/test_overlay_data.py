@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.interface.acting import joints_world
-from tests.tasks.scenes import LEG, add_empty, bent, build_armature, key_places
+from tests.tasks.scenes import LEG, add_empty, bent, build_armature, key_places, leg_with_chain
 from twobone_addon.interface import watching
 from twobone_addon.interface.overlay import data as overlay_data
 from twobone_addon.interface.overlay import drawing as overlay_drawing
@@ -18,11 +18,9 @@ ALL = (True, True, True)
 
 
 @pytest.fixture
-def leg(empty_file):
-    rig = build_armature(LEG)
-    chain = rig.twobone.chains.add()
-    chain.name, chain.upper, chain.lower, chain.target, chain.plane = "Leg", "upper", "lower", add_empty(), "YZ"
-    key_places(chain.target, [(0.1, 0.5, 0.1 * frame) for frame in range(6)])
+def following_leg(empty_file):
+    rig = leg_with_chain(plane="YZ")
+    key_places(rig.twobone.chains[0].target, [(0.1, 0.5, 0.1 * frame) for frame in range(6)])
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 6
     bpy.context.scene.frame_set(1)
     overlay_data.forget()
@@ -40,22 +38,22 @@ def tip_of(rig):
     return update(rig).picture.joints[-1]
 
 
-def test_the_picture_is_the_chain_on_its_target_and_is_made_once(leg):
-    first = update(leg).picture
-    target = np.array(leg.twobone.chains[0].target.matrix_world.translation)
+def test_the_picture_is_the_chain_on_its_target_and_is_made_once(following_leg):
+    first = update(following_leg).picture
+    target = np.array(following_leg.twobone.chains[0].target.matrix_world.translation)
     assert np.allclose(first.joints[-1][1:], target[1:], atol=1e-5)
-    assert update(leg).picture is first
+    assert update(following_leg).picture is first
 
 
-def test_of_an_armature_without_size_nothing_is_shown_until_it_has_one_again(leg):
-    leg.scale = (0.0, 0.0, 0.0)
-    assert update(leg).picture is None
-    leg.scale = (1.0, 1.0, 1.0)
-    assert update(leg).picture is not None
+def test_of_an_armature_without_size_nothing_is_shown_until_it_has_one_again(following_leg):
+    following_leg.scale = (0.0, 0.0, 0.0)
+    assert update(following_leg).picture is None
+    following_leg.scale = (1.0, 1.0, 1.0)
+    assert update(following_leg).picture is not None
 
 
 @pytest.mark.parametrize("roll", [1.57, 3.14])
-def test_live_from_a_straight_leg_on_is_shown_on_the_side_to_which_it_bends(leg, roll):
+def test_live_from_a_straight_leg_on_is_shown_on_the_side_to_which_it_bends(following_leg, roll):
     """At first the target is out of reach, so that the pose tells no side when the path is made."""
     knee = build_armature(bent(bent(LEG, "upper", roll=roll), "lower", roll=roll), "Bent leg")
     chain = knee.twobone.chains.add()
@@ -74,12 +72,12 @@ def test_live_from_a_straight_leg_on_is_shown_on_the_side_to_which_it_bends(leg,
 
 
 @pytest.mark.parametrize("change", ["target", "frame", "setting", "rest", "pole"])
-def test_the_picture_is_made_anew_when_something_changes(leg, change):
-    chain = leg.twobone.chains[0]
+def test_the_picture_is_made_anew_when_something_changes(following_leg, change):
+    chain = following_leg.twobone.chains[0]
     chain.pole = add_empty("Pole")
     chain.pole.location = (0, 5, 0)
     chain.plane = "POLE"
-    version = update(leg).picture_version
+    version = update(following_leg).picture_version
     if change == "target":
         chain.target.location.y += 0.1
     elif change == "frame":
@@ -89,54 +87,54 @@ def test_the_picture_is_made_anew_when_something_changes(leg, change):
     elif change == "pole":
         chain.pole.location.x = 3
     else:
-        leg.data.pose_position = "REST"
+        following_leg.data.pose_position = "REST"
         chain.upper = "parent"
-    assert update(leg).picture_version > version
+    assert update(following_leg).picture_version > version
 
 
-def test_paths_are_made_in_a_pause_and_again_after_keys_have_changed(leg, monkeypatch):
+def test_paths_are_made_in_a_pause_and_again_after_keys_have_changed(following_leg, monkeypatch):
     monkeypatch.setattr(watching, "timers_run", lambda: True)
-    assert update(leg).path is None
+    assert update(following_leg).path is None
     assert bpy.app.timers.is_registered(watching.catch_up)
     assert watching.catch_up() is None
-    path = update(leg).path
+    path = update(following_leg).path
     assert len(path.targets) == 6
     assert watching.catch_up() is None
-    assert update(leg).path is path
-    leg.twobone.chains[0].target.location.y = 0.7
+    assert update(following_leg).path is path
+    following_leg.twobone.chains[0].target.location.y = 0.7
     bpy.context.view_layer.update()
-    assert update(leg).path is path
+    assert update(following_leg).path is path
     watching.catch_up()
-    assert update(leg).path is not path
+    assert update(following_leg).path is not path
 
 
-def test_while_somebody_is_busy_paths_wait(leg, monkeypatch):
+def test_while_somebody_is_busy_paths_wait(following_leg, monkeypatch):
     monkeypatch.setattr(watching, "timers_run", lambda: True)
-    update(leg)
+    update(following_leg)
     monkeypatch.setattr(watching, "is_busy", lambda _: True)
     assert watching.catch_up() == watching.PAUSE_IN_SECONDS
-    assert update(leg).path is None
+    assert update(following_leg).path is None
 
 
-def test_where_time_has_passed_the_picture_is_the_one_of_that_frame(leg):
-    update(leg)
+def test_where_time_has_passed_the_picture_is_the_one_of_that_frame(following_leg):
+    update(following_leg)
     for frame in (4, 2):
         bpy.context.scene.frame_set(frame)
-        assert np.allclose(tip_of(leg)[2], 0.1 * (frame - 1), atol=1e-5)
+        assert np.allclose(tip_of(following_leg)[2], 0.1 * (frame - 1), atol=1e-5)
 
 
-def test_a_kept_offset_is_shown_after_the_walk_that_finds_it(leg, monkeypatch):
+def test_a_kept_offset_is_shown_after_the_walk_that_finds_it(following_leg, monkeypatch):
     monkeypatch.setattr(watching, "timers_run", lambda: True)
-    leg.twobone.chains[0].target_offset = "KEEP"
-    assert update(leg).picture is None
+    following_leg.twobone.chains[0].target_offset = "KEEP"
+    assert update(following_leg).picture is None
     watching.catch_up()
-    assert update(leg).picture is not None
+    assert update(following_leg).picture is not None
 
 
 @pytest.mark.parametrize("broken", ["target", "step", "bone", "chain"])
-def test_where_a_bake_would_refuse_nothing_is_shown(leg, broken):
-    update(leg)
-    chain = leg.twobone.chains[0]
+def test_where_a_bake_would_refuse_nothing_is_shown(following_leg, broken):
+    update(following_leg)
+    chain = following_leg.twobone.chains[0]
     if broken == "target":
         chain.target = None
     elif broken == "step":
@@ -144,14 +142,14 @@ def test_where_a_bake_would_refuse_nothing_is_shown(leg, broken):
     elif broken == "bone":
         chain.lower = "nobody"
     else:
-        leg.twobone.chains.clear()
-    shown = update(leg)
+        following_leg.twobone.chains.clear()
+    shown = update(following_leg)
     assert shown.picture is None
     assert overlay_data.shown.path is None
 
 
-def test_afterwards_nobody_listens_and_no_timer_runs(leg):
-    update(leg)
+def test_afterwards_nobody_listens_and_no_timer_runs(following_leg):
+    update(following_leg)
     overlay_data.forget()
     watching.unregister()
     assert not bpy.app.timers.is_registered(watching.catch_up)
@@ -160,9 +158,9 @@ def test_afterwards_nobody_listens_and_no_timer_runs(leg):
 
 
 @pytest.mark.parametrize("plane", ["YZ", "XZ", "REST"])
-def test_lines_are_there_for_what_is_switched_on_in_the_themes_colours(leg, plane):
-    leg.twobone.chains[0].plane = plane
-    shown = update(leg)
+def test_lines_are_there_for_what_is_switched_on_in_the_themes_colours(following_leg, plane):
+    following_leg.twobone.chains[0].plane = plane
+    shown = update(following_leg)
     palette = theme_palette(bpy.context.preferences.themes[0], plane)
     counts = [
         {width: len(lines.points) for width, lines in chain_lines(shown, switches, palette).items()}
@@ -198,11 +196,11 @@ class Recorder:
 
 
 @pytest.mark.parametrize("in_front", [False, True])
-def test_drawing_leaves_the_gpus_state_as_it_was(leg, monkeypatch, in_front):
+def test_drawing_leaves_the_gpus_state_as_it_was(following_leg, monkeypatch, in_front):
     gpu = Recorder()
     monkeypatch.setattr(overlay_drawing, "gpu", gpu)
     monkeypatch.setattr(overlay_drawing, "batch_for_shader", gpu.batch)
-    leg.twobone.show_in_front = in_front
+    following_leg.twobone.show_in_front = in_front
     context = SimpleNamespace(
         mode="OBJECT", scene=bpy.context.scene, view_layer=bpy.context.view_layer, preferences=bpy.context.preferences,
         space_data=SimpleNamespace(overlay=SimpleNamespace(show_overlays=True)), region=SimpleNamespace(width=300, height=200),
@@ -219,16 +217,16 @@ def test_drawing_leaves_the_gpus_state_as_it_was(leg, monkeypatch, in_front):
     overlay_drawing.chain_part.batches = overlay_drawing.path_part.batches = ()
 
 
-def test_without_a_viewport_nothing_is_drawn(leg):
+def test_without_a_viewport_nothing_is_drawn(following_leg):
     overlay_showing.draw()
     assert overlay_data.shown.picture is None
 
 
-def test_a_limb_without_keys_follows_its_target_after_a_look_at_all_frames(leg):
+def test_a_limb_without_keys_follows_its_target_after_a_look_at_all_frames(following_leg):
     """Nothing but the target moves, so the limb's own motion is one row for all frames."""
-    chain = leg.twobone.chains[0]
+    chain = following_leg.twobone.chains[0]
     chain.plane = "POSE"
     chain.target.animation_data_clear()
     for place in ((0.1, 0.4, 0.4), (0.1, -0.3, 0.5)):
         chain.target.location = place
-        assert np.allclose(tip_of(leg), place, atol=1e-5)
+        assert np.allclose(tip_of(following_leg), place, atol=1e-5)

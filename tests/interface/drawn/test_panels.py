@@ -13,7 +13,7 @@ from tests.interface.recording import Acting, Layout, drawn, sidebar
 from tests.tasks.rigs.legs_with_ik import add_ik
 from tests.tasks.rigs.switched_leg import switched_leg
 from tests.tasks.rigs.walker import Walk, build_walker
-from tests.tasks.scenes import LEG, BoneShape, add_empty, build_armature
+from tests.tasks.scenes import LEG, BoneShape, add_empty, build_armature, leg_with_chain
 from twobone_addon.interface.drawn_text import wrapped
 from twobone_addon.interface.live import following as live
 from twobone_addon.interface.live.following import reasons
@@ -35,11 +35,8 @@ SUBPANELS = (
 
 
 @pytest.fixture
-def leg(empty_file):
-    rig = build_armature(LEG)
-    chain = rig.twobone.chains.add()
-    chain.name, chain.upper, chain.lower, chain.target = "Leg", "upper", "lower", add_empty()
-    yield rig
+def stored_leg(empty_file):
+    yield leg_with_chain()
     live.stop_all()
 
 
@@ -54,7 +51,7 @@ def test_without_an_armature_it_says_what_to_select(empty_file):
     assert drawn(TWOBONE_PT_chains).texts() == ["Select an armature"]
 
 
-def test_in_edit_mode_it_says_which_mode_to_use(leg):
+def test_in_edit_mode_it_says_which_mode_to_use(stored_leg):
     assert drawn(TWOBONE_PT_chains, sidebar(mode="EDIT_ARMATURE")).texts() == ["Use Object or Pose Mode"]
     assert not setting_panels.TWOBONE_PT_chain.poll(sidebar(mode="EDIT_ARMATURE"))
 
@@ -80,18 +77,18 @@ def test_a_bone_is_asked_for_until_one_is_selected(empty_file):
     assert asked in drawn(TWOBONE_PT_chains).texts()
 
 
-def test_a_chain_has_its_target_and_bake(leg):
+def test_a_chain_has_its_target_and_bake(stored_leg):
     shown = drawn(TWOBONE_PT_chains)
     assert {"twobone.bake", "twobone.bake_all"} <= set(shown.buttons())
     assert "target" in shown.properties()
     assert "twobone.add_target" not in shown.buttons()
-    leg.twobone.chains[0].target = None
+    stored_leg.twobone.chains[0].target = None
     assert "twobone.add_target" in drawn(TWOBONE_PT_chains).buttons()
 
 
-def test_a_deleted_target_leaves_its_field_and_the_panel_says_so_with_the_remedy(leg):
-    chain = leg.twobone.chains[0]
-    other = leg.twobone.chains.add()
+def test_a_deleted_target_leaves_its_field_and_the_panel_says_so_with_the_remedy(stored_leg):
+    chain = stored_leg.twobone.chains[0]
+    other = stored_leg.twobone.chains.add()
     other.target, chain.pole = add_empty("Kept"), add_empty("Pole")
     bpy.context.view_layer.update()
     for name in ("Target", "Pole"):
@@ -126,8 +123,8 @@ def test_after_set_up_limbs_one_line_says_what_comes_next_until_it_is_done(empty
     assert "Next:" not in " ".join(drawn(TWOBONE_PT_chains).texts())
 
 
-def test_several_chains_can_be_moved_and_baked_together(leg):
-    leg.twobone.chains.add().name = "Other"
+def test_several_chains_can_be_moved_and_baked_together(stored_leg):
+    stored_leg.twobone.chains.add().name = "Other"
     assert {"twobone.bake_all", "twobone.chain_move"} <= set(drawn(TWOBONE_PT_chains).buttons())
 
 
@@ -141,14 +138,14 @@ def test_another_selected_limb_is_offered_as_the_next_one(empty_file):
     assert [named["text"] for named in added] == ["Add Target for forearm"]
 
 
-def test_why_a_chain_is_not_live_any_more_stands_below(leg):
+def test_why_a_chain_is_not_live_any_more_stands_below(stored_leg):
     reasons["Rig", "Leg"] = Sentence("The target's offset was changed. Switch Live on again.")
     assert " ".join(drawn(TWOBONE_PT_chains).texts()).endswith("Switch Live on again.")
 
 
 @pytest.mark.parametrize("missing", [False, True])
-def test_a_row_of_the_list_shows_whether_there_is_a_target_without_a_warning(leg, missing):
-    chain = leg.twobone.chains[0]
+def test_a_row_of_the_list_shows_whether_there_is_a_target_without_a_warning(stored_leg, missing):
+    chain = stored_leg.twobone.chains[0]
     chain.target = None if missing else chain.target
     layout = drawn_row(chain)
     assert layout.properties() == ["name", "enabled"]
@@ -162,8 +159,8 @@ def drawn_row(chain):
     return layout
 
 
-def test_settings_are_shown_where_they_have_a_say_and_all_of_them_somewhere(leg):
-    chain = leg.twobone.chains[0]
+def test_settings_are_shown_where_they_have_a_say_and_all_of_them_somewhere(stored_leg):
+    chain = stored_leg.twobone.chains[0]
     seen = subpanels()
     assert not {"pole", "softness", "tolerance", "upper_min"} & seen
     switched_on = {"softness": 0.1, "softness_near": 0.1, "min_distance": 0.1, "max_distance": 1.0}
@@ -182,11 +179,11 @@ def test_settings_are_shown_where_they_have_a_say_and_all_of_them_somewhere(leg)
         for name, value in changes.items():
             setattr(chain, name, value)
         seen |= subpanels()
-    assert leg.twobone.chains[0].use_limits
+    assert stored_leg.twobone.chains[0].use_limits
     seen.add("use_limits")  # its box is a button
     of_armatures = {"target_bone", "pole_bone", "target_root_bone"}
     assert {option.name for option in OPTIONS} - seen == {"armature", "target_scale", *of_armatures}
-    chain.target = chain.pole = leg
+    chain.target = chain.pole = stored_leg
     chain.plane = "POLE"
     assert of_armatures <= subpanels()
     assert "target_scale" not in subpanels()
@@ -197,10 +194,10 @@ def test_settings_are_shown_where_they_have_a_say_and_all_of_them_somewhere(leg)
 
 
 @pytest.mark.parametrize("setting", ["target_bone", "target_root_bone", "pole_bone"])
-def test_bones_of_guides_are_chosen_from_the_guides_own(leg, setting):
+def test_bones_of_guides_are_chosen_from_the_guides_own(stored_leg, setting):
     other = bpy.data.objects.new("Guide", bpy.data.armatures.new("Guide"))
     bpy.context.scene.collection.objects.link(other)
-    chain = leg.twobone.chains[0]
+    chain = stored_leg.twobone.chains[0]
     chain.target = chain.pole = other
     chain.plane = "POLE"
     searched = [
@@ -209,8 +206,8 @@ def test_bones_of_guides_are_chosen_from_the_guides_own(leg, setting):
     assert searched == [other.data]
 
 
-def test_no_setting_stands_twice_and_no_panel_begins_with_its_own_title(leg):
-    chain = leg.twobone.chains[0]
+def test_no_setting_stands_twice_and_no_panel_begins_with_its_own_title(stored_leg):
+    chain = stored_leg.twobone.chains[0]
     for name, value in {"plane": "POLE", "reach": "STRETCH", "use_limits": True, "frame_range": "CUSTOM"}.items():
         setattr(chain, name, value)
     shown = [name for cls in SUBPANELS for name in drawn(cls).properties()]
@@ -223,8 +220,8 @@ def test_no_setting_stands_twice_and_no_panel_begins_with_its_own_title(leg):
         assert first != cls.bl_label
 
 
-def test_buttons_stand_where_they_help(leg):
-    chain = leg.twobone.chains[0]
+def test_buttons_stand_where_they_help(stored_leg):
+    chain = stored_leg.twobone.chains[0]
     assert {"twobone.add_pole", "twobone.convert_ik", "twobone.bake_target"} <= set(drawn(TWOBONE_PT_chains).buttons())
     chain.pole, chain.plane = chain.target, "POLE"
     assert "twobone.add_pole" not in drawn(TWOBONE_PT_chains).buttons()
@@ -235,27 +232,27 @@ def test_buttons_stand_where_they_help(leg):
 
 @pytest.mark.parametrize("scale", [1.0, 0.0])
 @pytest.mark.parametrize("space", ["WORLD", "ARMATURE", "PARENT"])
-def test_how_many_curves_a_bake_writes_or_why_it_cannot(leg, space, scale):
-    leg.scale = (scale,) * 3
+def test_how_many_curves_a_bake_writes_or_why_it_cannot(stored_leg, space, scale):
+    stored_leg.scale = (scale,) * 3
     bpy.context.view_layer.update()
-    chain = leg.twobone.chains[0]
+    chain = stored_leg.twobone.chains[0]
     chain.plane_space = space
     (said,) = [text for text in drawn(setting_panels.TWOBONE_PT_keys).texts() if "curves to bake" in text]
     if scale:
         bpy.context.scene.frame_end = 3
         bpy.ops.twobone.bake()
-        assert int(said.split()[0]) == len(curve_bag(leg).fcurves)
+        assert int(said.split()[0]) == len(curve_bag(stored_leg).fcurves)
     chain.step = 0.0
     assert "Step is 0." in " ".join(drawn(setting_panels.TWOBONE_PT_keys).texts())
 
 
-def test_the_display_panel_has_a_switch_for_each_part(leg):
+def test_the_display_panel_has_a_switch_for_each_part(stored_leg):
     assert drawn(setting_panels.TWOBONE_PT_display, method="draw_header").properties() == ["show_overlay"]
     assert len(drawn(setting_panels.TWOBONE_PT_display).properties()) == 7
 
 
-def test_after_a_bake_what_is_on_target_what_is_not_and_the_figures_are_listed(leg):
-    chain = leg.twobone.chains[0]
+def test_after_a_bake_what_is_on_target_what_is_not_and_the_figures_are_listed(stored_leg):
+    chain = stored_leg.twobone.chains[0]
     assert not result_panel.TWOBONE_PT_result.poll(sidebar())
     bpy.context.scene.frame_end = 4
     chain.target.location = (0, 0.5, 0.2)
@@ -290,8 +287,8 @@ def test_before_a_bake_a_visible_limb_that_does_not_follow_is_named_with_the_swi
     assert "twobone.switch" not in drawn(TWOBONE_PT_chains).buttons()
 
 
-def test_a_limb_on_its_own_ik_constraint_is_offered_the_switch(leg):
-    add_ik(leg, "lower")
+def test_a_limb_on_its_own_ik_constraint_is_offered_the_switch(stored_leg):
+    add_ik(stored_leg, "lower")
     bpy.context.view_layer.update()
     shown = drawn(TWOBONE_PT_chains)
     assert "lower has an IK constraint" in " ".join(shown.texts())
@@ -299,11 +296,11 @@ def test_a_limb_on_its_own_ik_constraint_is_offered_the_switch(leg):
     assert shown.values("twobone.switch")["to"] == "FK"
 
 
-def test_buttons_stand_below_the_name_of_what_they_are_about_and_stay_for_every_chain(leg):
+def test_buttons_stand_below_the_name_of_what_they_are_about_and_stay_for_every_chain(stored_leg):
     shown = drawn(TWOBONE_PT_chains)
     assert shown.texts().index("Leg") < shown.texts().index("Rig")
     assert {"twobone.plant", "twobone.bake_all", "twobone.flip"} <= set(shown.buttons())
-    chain = leg.twobone.chains[0]
+    chain = stored_leg.twobone.chains[0]
     chain.limb, chain.bend = "ARM", "KEEP"
     assert drawn(TWOBONE_PT_chains).buttons() == shown.buttons()
 
@@ -425,7 +422,7 @@ def test_the_pose_menu_has_our_menu_and_the_manual_leads_to_the_extension(regist
     assert all(pattern.startswith("bpy.") for pattern, _ in patterns)
 
 
-def test_the_redo_panel_shows_what_one_tries_out(leg):
+def test_the_redo_panel_shows_what_one_tries_out(stored_leg):
     layout = Layout()
     chosen = {option.name: option.default for option in OPTIONS}
     operator = Acting(TWOBONE_OT_bake, layout=layout, bl_rna=bpy.ops.twobone.bake.get_rna_type(), **chosen)
@@ -435,23 +432,23 @@ def test_the_redo_panel_shows_what_one_tries_out(leg):
 
 
 @pytest.mark.parametrize("limb, rows", [("NONE", {"limb"}), ("ARM", {"limb", "side"}), ("LEG", {"limb", "side", "toe"})])
-def test_which_limb_it_is_can_be_seen_and_corrected(leg, limb, rows):
-    leg.twobone.chains[0].limb = limb
+def test_which_limb_it_is_can_be_seen_and_corrected(stored_leg, limb, rows):
+    stored_leg.twobone.chains[0].limb = limb
     assert set(drawn(setting_panels.TWOBONE_PT_chain).properties()) & {"limb", "side", "toe"} == rows
 
 
-def test_nudges_of_the_active_limb_are_listed_with_what_changes_and_removes_them(leg):
-    chain = leg.twobone.chains[0]
+def test_nudges_of_the_active_limb_are_listed_with_what_changes_and_removes_them(stored_leg):
+    chain = stored_leg.twobone.chains[0]
     assert not nudge_panel.TWOBONE_PT_nudges.poll(sidebar())
     for frame in (4, 9):
-        named = {"armature": leg.name, "chain": chain.name, "frame": frame}
+        named = {"armature": stored_leg.name, "chain": chain.name, "frame": frame}
         assert bpy.ops.twobone.nudge(**named, offset=(0.0, 0.1, 0.1), before=2, after=3) == {"FINISHED"}
     assert nudge_panel.TWOBONE_PT_nudges.poll(sidebar())
     calls = drawn(nudge_panel.TWOBONE_PT_nudges).calls
     rows = [named["text"] for name, given, named in calls if name == "operator" and given[0] == "twobone.jump_to_frame"]
     assert rows == ["4: 14 cm, -2 +3", "9: 14 cm, -2 +3"]
     pressed = [given[0].values for name, given, _ in calls if name == "pressed" and given[0].idname == "twobone.nudge"]
-    named = {"armature": leg.name, "chain": chain.name, "frame": 4.0}
+    named = {"armature": stored_leg.name, "chain": chain.name, "frame": 4.0}
     assert pressed[:2] == [named, {**named, "remove": True}]
 
 

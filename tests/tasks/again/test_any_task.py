@@ -38,7 +38,7 @@ def clear(**names):
 
 
 @pytest.fixture
-def leg(empty_file):
+def leg_with_guides(empty_file):
     """A leg with keys of its own, a target and a pole that have some as well."""
     rig = build_armature((*LEG, FOOT))
     for number, name in enumerate(("upper", "lower", "foot")):
@@ -73,7 +73,7 @@ ORDERS = {
 
 
 @pytest.mark.parametrize("order", ORDERS.values(), ids=list(ORDERS))
-def test_bakes_onto_chain_and_target(leg, order):
+def test_bakes_onto_chain_and_target(leg_with_guides, order):
     before = as_animated()
     for act in order:
         act()
@@ -83,10 +83,10 @@ def test_bakes_onto_chain_and_target(leg, order):
 
 
 @pytest.mark.parametrize("is_animated", [False, True])
-def test_a_conversion_gives_the_ik_back(leg, is_animated):
-    add_ik(leg, "lower")
+def test_a_conversion_gives_the_ik_back(leg_with_guides, is_animated):
+    add_ik(leg_with_guides, "lower")
     if is_animated:
-        key_channel(leg.pose.bones["lower"].constraints["IK"], "influence", {1: 0.3, 12: 1.0})
+        key_channel(leg_with_guides.pose.bones["lower"].constraints["IK"], "influence", {1: 0.3, 12: 1.0})
     before = as_animated()
     assert bpy.ops.twobone.convert_ik(armature="Rig") == {"FINISHED"}
     assert bpy.ops.twobone.bake(**GUIDED) == {"FINISHED"}

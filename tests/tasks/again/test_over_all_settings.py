@@ -89,7 +89,7 @@ LEG = {
 }
 
 
-def leg(rig, handles):
+def leg_by_chance(rig, handles):
     """A leg that hangs from hips, with keys of its own of many kinds, a target and a pole."""
     chance = random.Random(rig["seed"])  # noqa: S311 - dice, not secrets
     empty()
@@ -166,7 +166,7 @@ def bake(**chosen):
 @example({**LEG, "knee": 0.0}, {**PLAIN, "plane": "REST", "reference": "REST", "bend": "NEGATIVE"}, ("BEZIER",))
 @example(LEG, {**PLAIN, "plane": "POSE", "bend": "NEGATIVE", "key_before": True, "key_after": True}, ("BEZIER", "LINEAR"))
 def test_again_changes_nothing_and_clear_gives_the_file_back(registered_addon, rig, chosen, handles):
-    armature = leg(rig, handles)
+    armature = leg_by_chance(rig, handles)
     before = dump_file()
     try:
         bake(**chosen)

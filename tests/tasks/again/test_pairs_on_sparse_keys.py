@@ -17,7 +17,7 @@ def within(first, last):
 
 
 @pytest.fixture
-def leg(empty_file):
+def sparsely_keyed_leg(empty_file):
     rig = build_armature((*LEG, BoneShape("foot", (0.1, 0.3, -0.7), (0.1, 0.6, -0.8), "lower", connected=True)))
     key_places(add_empty("Target"), [(0.1, 0.9 - 0.02 * frame, -0.4) for frame in range(LAST)])
     key_channel(add_empty("Pole"), "location", {FIRST: (0.3, -3, 0.4), LAST: (0.4, -3, 0.8)})
@@ -106,7 +106,7 @@ def edit(span):
 @pytest.mark.parametrize("second", SECOND_TASKS.values(), ids=SECOND_TASKS)
 @pytest.mark.parametrize("span", ON_BORDERS.values(), ids=ON_BORDERS)
 @pytest.mark.parametrize("then", ["edited, again", "moved"])
-def test_keys_beside_the_range_of_the_second_task_stay(leg, first, second, span, then):
+def test_keys_beside_the_range_of_the_second_task_stay(sparsely_keyed_leg, first, second, span, then):
     for act in first:
         act({})
     before = keys(span)
@@ -122,7 +122,7 @@ def test_keys_beside_the_range_of_the_second_task_stay(leg, first, second, span,
 
 @pytest.mark.parametrize("first", FIRST_TASKS.values(), ids=FIRST_TASKS)
 @pytest.mark.parametrize("frame", [13, 14, 16, 19])
-def test_a_removed_nudge_leaves_every_key_as_it_was(leg, first, frame):
+def test_a_removed_nudge_leaves_every_key_as_it_was(sparsely_keyed_leg, first, frame):
     for act in first:
         act({})
     before = keys((0, 0))

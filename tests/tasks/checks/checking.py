@@ -14,7 +14,7 @@ STRAIGHT = 1e-3
 """Bend in radians below which a limb has no side: a target farther by a ten-millionth of its length makes as much of a bend."""
 
 
-def check(rig, target, limb=RIG, **settings):
+def assert_bake_reaches(rig, target, limb=RIG, **settings):
     """Bake with these settings, by default to the positive side of `YZ`, and assert that the tip is on the target."""
     report, baked = bake_and_evaluate(rig, target, limb, **settings)
     counts = {name: report[name] for name in ("frames", "reached", "too_far", "too_near", "degenerate")}

@@ -67,7 +67,7 @@ def test_a_locked_root_that_is_named_is_moved_and_said(walker):
     assert report["notes"][0] == 'Bone "hips" has its location locked along Y, Z, but was keyed anyway.'
 
 
-def refused(said):
+def assert_refused(said):
     before = dump_file()
     with pytest.raises(RuntimeError, match=said):
         plant()
@@ -85,7 +85,7 @@ def test_a_leg_that_ik_poses_is_seen_to_stand_but_not_planted(walker):
     assert max(each[1] for each in found["chains"][0]["contacts"]) < lifted, "not found in the motion that is seen"
     assert [chain["is_seen"] for chain in found["chains"]] == [True, True]
     assert "does not follow" not in found["sentence"]
-    refused(r'IK \("IK"\) poses bone "(thigh|shin)\.L".*Use Switch All Limbs to FK')
+    assert_refused(r'IK \("IK"\) poses bone "(thigh|shin)\.L".*Use Switch All Limbs to FK')
 
 
 def _found(armature):
@@ -114,7 +114,7 @@ def copies(walker):
 
 
 def test_a_leg_of_which_nothing_is_seen_is_refused_until_its_deforming_bone_follows(copies):
-    refused(r'The visible limb \("DEF-shin\.L"\) does not follow bone "shin\.L".*Use Switch All Limbs to FK first')
+    assert_refused(r'The visible limb \("DEF-shin\.L"\) does not follow bone "shin\.L".*Use Switch All Limbs to FK first')
     copies["IK-shin.L"].influence = 0.0
     assert plant()["chains"][0]["visible"] == {"bone": "DEF-shin.L", "follows": True, "max_distance": None}
 

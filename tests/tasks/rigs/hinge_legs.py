@@ -6,7 +6,7 @@ from twobone_addon.settings import BakeSettings
 from twobone_addon.tasks.align import curve_forecast
 
 
-def leg(roll_upper=0.0, roll_lower=0.0, lean=0.0):
+def rolled_leg(roll_upper=0.0, roll_lower=0.0, lean=0.0):
     """A straight leg down the Z axis in the plane YZ, bones rolled, with a foot; its bones lean out of the plane."""
     return (
         BoneShape("parent", (0, 0, 0), (0, 0, 1)),

@@ -7,7 +7,7 @@ import pytest
 
 from tests.tasks.checks.checking import RIG
 from tests.tasks.checks.targets import circling_target, curves_of
-from tests.tasks.rigs.hinge_legs import forecast, leg
+from tests.tasks.rigs.hinge_legs import forecast, rolled_leg
 from tests.tasks.scenes import add_empty, bake, build_armature, key_channel, set_range
 
 
@@ -18,7 +18,7 @@ def scene(empty_file):
 
 
 def test_without_a_target_the_forecast_is_there_already(scene):
-    build_armature(leg())
+    build_armature(rolled_leg())
     assert forecast()[0] == 8
 
 
@@ -26,7 +26,7 @@ def test_without_a_target_the_forecast_is_there_already(scene):
 @pytest.mark.parametrize("plane_space", ["WORLD", "ARMATURE", "PARENT"])
 @pytest.mark.parametrize("moved", ["nothing", "parent", "armature"])
 def test_the_forecast_is_what_the_bake_writes(scene, plane, plane_space, moved):
-    rig = build_armature(leg())
+    rig = build_armature(rolled_leg())
     for bone in rig.pose.bones:
         bone.rotation_mode = "XYZ"
     target = circling_target(rig, RIG)
@@ -49,7 +49,7 @@ def test_the_forecast_is_what_the_bake_writes(scene, plane, plane_space, moved):
 @pytest.mark.parametrize("depth", ["KEEP", "FLATTEN"])
 @pytest.mark.parametrize("twist", [0.0, 0.3])
 def test_the_forecast_knows_references_depths_and_scales(scene, reach, reference, depth, twist):
-    rig = build_armature(leg())
+    rig = build_armature(rolled_leg())
     for bone in rig.pose.bones:
         bone.rotation_mode = "YZX"
     rig.pose.bones["upper"].rotation_euler.y = twist
@@ -61,7 +61,7 @@ def test_the_forecast_knows_references_depths_and_scales(scene, reach, reference
 
 
 def test_locked_rotations_are_keyed_and_said(scene):
-    rig = build_armature(leg())
+    rig = build_armature(rolled_leg())
     target = circling_target(rig, RIG)
     rig.pose.bones["lower"].lock_rotation = (False, True, True)
     (note,) = bake(RIG, target=target.name, plane="YZ")["notes"]
@@ -69,7 +69,7 @@ def test_locked_rotations_are_keyed_and_said(scene):
 
 
 def test_a_limb_that_hangs_from_nothing_has_a_forecast_too(scene):
-    rig = build_armature(tuple(shape for shape in leg() if shape.name != "parent"))
+    rig = build_armature(tuple(shape for shape in rolled_leg() if shape.name != "parent"))
     for bone in rig.pose.bones:
         bone.rotation_mode = "XYZ"
     circling_target(rig, RIG)
@@ -80,7 +80,7 @@ def test_a_limb_that_hangs_from_nothing_has_a_forecast_too(scene):
 @pytest.mark.parametrize("mode", ["XYZ", "QUATERNION"])
 @pytest.mark.parametrize("swing", [(0.3, 0, 0), (0, 0.3, 0)], ids=["about the hinge", "beside it"])
 def test_the_forecast_knows_a_pose_that_is_animated_already(scene, swing, mode):
-    rig = build_armature(leg())
+    rig = build_armature(rolled_leg())
     for bone in rig.pose.bones:
         bone.rotation_mode = "XYZ"
     target = circling_target(rig, RIG)
@@ -93,7 +93,7 @@ def test_the_forecast_knows_a_pose_that_is_animated_already(scene, swing, mode):
 
 @pytest.mark.parametrize("end_rotation", ["KEEP", "TARGET"])
 def test_a_turning_end_bone_is_forecast_with_all_its_curves(scene, end_rotation):
-    rig = build_armature(leg())
+    rig = build_armature(rolled_leg())
     for bone in rig.pose.bones:
         bone.rotation_mode = "XYZ"
     target = circling_target(rig, RIG)
@@ -104,7 +104,7 @@ def test_a_turning_end_bone_is_forecast_with_all_its_curves(scene, end_rotation)
 
 
 def test_without_a_plane_object_the_forecast_says_so(scene):
-    for bone in build_armature(leg()).pose.bones:
+    for bone in build_armature(rolled_leg()).pose.bones:
         bone.rotation_mode = "XYZ"
     count, reasons = forecast(plane="OBJECT")
     assert count == 6
@@ -112,7 +112,7 @@ def test_without_a_plane_object_the_forecast_says_so(scene):
 
 
 def test_a_coarser_second_bake_leaves_no_key_of_the_first_between_its_own(scene):
-    rig = build_armature(leg())
+    rig = build_armature(rolled_leg())
     for name in ("upper", "lower"):
         rig.pose.bones[name].rotation_mode = "XYZ"
         key_channel(rig.pose.bones[name], "rotation_euler", {1: (0, 0.1, 0), 24: (0, 0.3, 0.2)})
@@ -130,7 +130,7 @@ def test_a_coarser_second_bake_leaves_no_key_of_the_first_between_its_own(scene)
 @pytest.mark.parametrize("plane, reference", [("POSE", "POSE"), ("POLE", "POSE"), ("REST", "REST")])
 def test_the_forecast_knows_the_plane_of_the_pose(scene, plane, reference, knee):
     """Also after a bake, which is a pose as well."""
-    rig = build_armature(leg())
+    rig = build_armature(rolled_leg())
     for bone in rig.pose.bones:
         bone.rotation_mode = "YZX"
     if knee is not None:

@@ -9,7 +9,7 @@ from mathutils import Euler
 
 from tests.tasks.checks.checking import RIG
 from tests.tasks.checks.targets import circling_target, curves_of
-from tests.tasks.rigs.hinge_legs import forecast, leg
+from tests.tasks.rigs.hinge_legs import forecast, rolled_leg
 from tests.tasks.scenes import add_empty, bake, build_armature, key_channel, set_range
 
 SAME_POSE = 2e-4
@@ -54,7 +54,7 @@ def rotation_curves(rig):
 
 
 def test_a_quaternion_leg_becomes_two_curves(scene):
-    rig = build_armature(leg())
+    rig = build_armature(rolled_leg())
     target = circling_target(rig, RIG)
     assert forecast() == (
         8,
@@ -70,7 +70,7 @@ def test_a_quaternion_leg_becomes_two_curves(scene):
 
 
 def test_a_rolled_leg_is_left_alone_unless_its_roll_may_change(scene):
-    rig = build_armature(leg(0.3, -0.7))
+    rig = build_armature(rolled_leg(0.3, -0.7))
     assert "allow its roll to change" in refusal()
     assert rig.pose.bones["upper"].rotation_mode == "QUATERNION"
     assert align(roll=True) == {"FINISHED"}
@@ -81,7 +81,7 @@ def test_a_rolled_leg_is_left_alone_unless_its_roll_may_change(scene):
 @pytest.mark.parametrize("roll_upper", [-3.0, -1.2, 0.3, 2.0])
 @pytest.mark.parametrize("roll_lower", [0.0, 0.7])
 def test_a_changed_roll_is_not_seen(scene, roll_upper, roll_lower):
-    rig = build_armature(leg(roll_upper, roll_lower))
+    rig = build_armature(rolled_leg(roll_upper, roll_lower))
     held = add_empty("Held", rig)
     held.parent_type, held.parent_bone = "BONE", "lower"
     held.location = (0.1, 0.2, 0.3)
@@ -101,7 +101,7 @@ def test_a_changed_roll_is_not_seen(scene, roll_upper, roll_lower):
 @pytest.mark.parametrize("mode", ["QUATERNION", "AXIS_ANGLE", "XYZ", "YXZ"])
 @pytest.mark.parametrize("roll", [False, True])
 def test_converted_keys_move_as_before(scene, mode, roll):
-    rig = build_armature(leg(0.5 * roll, -0.4 * roll))
+    rig = build_armature(rolled_leg(0.5 * roll, -0.4 * roll))
     for number, name in enumerate(("upper", "lower")):
         bone = rig.pose.bones[name]
         bone.rotation_mode = mode
@@ -134,7 +134,7 @@ def channel_of(bone):
 
 
 def test_stepped_keys_stay_stepped(scene):
-    rig = build_armature(leg())
+    rig = build_armature(rolled_leg())
     bone = rig.pose.bones["upper"]
     key_channel(bone, "rotation_quaternion", {3: (1, 0, 0, 0), 8: (0.8, 0.6, 0, 0), 12: (0.6, 0.8, 0, 0)})
     for curve in curves_of(rig):
@@ -152,7 +152,7 @@ def test_stepped_keys_stay_stepped(scene):
 
 
 def test_baked_quaternions_become_single_curves_that_are_still_marked_as_baked(scene):
-    rig = build_armature(leg())
+    rig = build_armature(rolled_leg())
     target = circling_target(rig, RIG)
     bake(RIG, target=target.name, plane="YZ")
     before = deformations(rig, range(1, 25))
@@ -163,13 +163,13 @@ def test_baked_quaternions_become_single_curves_that_are_still_marked_as_baked(s
 
 
 def test_an_aligned_leg_is_not_touched_again(scene):
-    build_armature(leg())
+    build_armature(rolled_leg())
     assert align() == {"FINISHED"}
     assert align() == {"CANCELLED"}
 
 
 def test_an_euler_order_that_is_exact_already_is_kept(scene):
-    rig = build_armature(leg())
+    rig = build_armature(rolled_leg())
     for bone in rig.pose.bones:
         bone.rotation_mode = "XYZ"
     assert forecast() == (2, ())
@@ -181,7 +181,7 @@ def test_an_euler_order_that_is_exact_already_is_kept(scene):
 
 
 def test_undo_brings_modes_and_keys_back(scene):
-    rig = build_armature(leg())
+    rig = build_armature(rolled_leg())
     key_channel(rig.pose.bones["upper"], "rotation_quaternion", {3: (1, 0, 0, 0), 8: (0.8, 0.6, 0, 0)})
     bpy.ops.ed.undo_push(message="before")
     bpy.ops.twobone.align_hinge("EXEC_DEFAULT", True, **RIG.names(), plane="YZ")  # noqa: FBT003 - Blender's own way
@@ -193,7 +193,7 @@ def test_undo_brings_modes_and_keys_back(scene):
 
 @pytest.mark.parametrize("mode", ["OBJECT", "POSE"])
 def test_mode_and_active_object_stay(scene, mode):
-    rig = build_armature(leg(0.2, 0.3))
+    rig = build_armature(rolled_leg(0.2, 0.3))
     bpy.ops.object.mode_set(mode=mode)
     align(roll=True)
     assert bpy.context.mode == mode
@@ -221,7 +221,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("what", REFUSED)
 def test_what_cannot_be_kept_is_refused_and_nothing_changes(scene, what):
-    rig = build_armature(leg(0.3, 0.2))
+    rig = build_armature(rolled_leg(0.3, 0.2))
     REFUSED[what](rig)
     bpy.context.view_layer.update()
     rests = [bone.matrix_local.copy() for bone in rig.data.bones]
@@ -231,12 +231,12 @@ def test_what_cannot_be_kept_is_refused_and_nothing_changes(scene, what):
 
 
 def test_a_leaning_bone_is_told_that_no_roll_helps(scene):
-    build_armature(leg(lean=0.2))
+    build_armature(rolled_leg(lean=0.2))
     assert "no roll can align it" in refusal(roll=True)
 
 
 def test_in_a_plane_of_its_own_only_the_lower_bone_is_a_hinge(scene):
-    rig = build_armature(leg(0.3, 0.2, lean=0.2))
+    rig = build_armature(rolled_leg(0.3, 0.2, lean=0.2))
     assert align(plane="REST", roll=True) == {"FINISHED"}
     target = circling_target(rig, RIG)
     report = bake(RIG, target=target.name, plane="REST")

@@ -20,7 +20,7 @@ MOST_OF_A_SAMPLE = 450
 
 
 @pytest.fixture
-def leg(empty_file):
+def rarely_keyed_leg(empty_file):
     """A leg, and a target with a key now and then."""
     rig, target = build_armature(LEG), add_empty()
     for number in range(30):
@@ -29,34 +29,34 @@ def leg(empty_file):
     return rig, target
 
 
-def most_held(leg, frames, **settings):
+def most_held(rarely_keyed_leg, frames, **settings):
     """Bytes that a bake of so many frames holds at most."""
     set_range(1, frames)
     tracemalloc.start()
     try:
         before = tracemalloc.get_traced_memory()[0]
-        bake(Limb(leg[0].name), target=leg[1].name, **settings)
+        bake(Limb(rarely_keyed_leg[0].name), target=rarely_keyed_leg[1].name, **settings)
         return tracemalloc.get_traced_memory()[1] - before
     finally:
         tracemalloc.stop()
 
 
-def test_an_hour_of_film_fits_into_memory(leg):
-    assert most_held(leg, 9000) < MOST * 9000
+def test_an_hour_of_film_fits_into_memory(rarely_keyed_leg):
+    assert most_held(rarely_keyed_leg, 9000) < MOST * 9000
 
 
 @pytest.mark.parametrize("plane", ["XZ", "POSE"])
-def test_an_hour_of_film_with_few_keys_fits_into_memory(leg, plane):
+def test_an_hour_of_film_with_few_keys_fits_into_memory(rarely_keyed_leg, plane):
     """A hundred thousand frames are 600,000 samples; here each frame has eight. What parts take is there once."""
-    most_held(leg, 30, keys="REDUCE", plane=plane, verify=False)  # Modules are imported when they are first used.
-    leg[0].animation_data_clear()
-    short = most_held(leg, 6000, keys="REDUCE", plane=plane, verify=False)
-    leg[0].animation_data_clear()
-    long = most_held(leg, 12_000, keys="REDUCE", plane=plane, verify=False)
+    most_held(rarely_keyed_leg, 30, keys="REDUCE", plane=plane, verify=False)  # Modules are imported when they are first used.
+    rarely_keyed_leg[0].animation_data_clear()
+    short = most_held(rarely_keyed_leg, 6000, keys="REDUCE", plane=plane, verify=False)
+    rarely_keyed_leg[0].animation_data_clear()
+    long = most_held(rarely_keyed_leg, 12_000, keys="REDUCE", plane=plane, verify=False)
     assert long - short < MOST_OF_A_SAMPLE * 8 * 6000
 
 
-def test_what_the_report_needs_does_not_grow_with_the_take(leg, monkeypatch):
+def test_what_the_report_needs_does_not_grow_with_the_take(rarely_keyed_leg, monkeypatch):
     held = []
 
     def watched(*arguments):
@@ -68,7 +68,7 @@ def test_what_the_report_needs_does_not_grow_with_the_take(leg, monkeypatch):
 
     monkeypatch.setattr(bake_task, "largest_twists", watched)
     for frames in (3000, 9000):
-        most_held(leg, frames, step=0.125, verify=False)
+        most_held(rarely_keyed_leg, frames, step=0.125, verify=False)
     assert held[1] < 1.5 * held[0]
 
 

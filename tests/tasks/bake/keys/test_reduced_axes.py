@@ -19,7 +19,7 @@ LAST = 21
 MOMENTS = np.arange(1, LAST + 0.01, 1 / 32)
 
 
-def leg(seed, mode):
+def swaying_leg(seed, mode):
     """A leg below hips that sway, and a target that its tip follows past the rest pose."""
     chance = random.Random(seed)  # noqa: S311 - dice, not secrets
     empty()
@@ -42,10 +42,10 @@ def leg(seed, mode):
 def test_joints_stay_within_the_tolerance_between_all_keys(registered_addon, seed, mode, tolerance):
     call = {"target": "Target", "plane": "POSE", "reference": "POSE", "bend": "POSITIVE"}
     call |= {"frame_range": "CUSTOM", "frame_start": 1, "frame_end": LAST}
-    rig = leg(seed, mode)
+    rig = swaying_leg(seed, mode)
     bake(RIG, **call, step=1 / 32)
     exact = evaluate(rig, RIG, MOMENTS).joints
-    rig = leg(seed, mode)
+    rig = swaying_leg(seed, mode)
     report = bake(RIG, **call, keys="REDUCE", tolerance=tolerance)
     drift = np.linalg.norm(evaluate(rig, RIG, MOMENTS).joints - exact, axis=-1).max()
     assert drift <= tolerance

@@ -107,7 +107,7 @@ def test_a_lone_limb_with_a_flat_mesh_is_a_cut_out(empty_file):
     assert chosen_for(rig)[0] == "YZ"
 
 
-def leg(**more):
+def leg_under_hip(**more):
     return build_armature(
         (
             BoneShape("hip", (0, 0.1, 1), (0, 0.1, 1.2)),
@@ -118,7 +118,7 @@ def leg(**more):
 
 
 def test_the_letter_plane_that_fits_is_the_one_of_the_rest_bend(empty_file):
-    rig = leg()
+    rig = leg_under_hip()
     settings = BakeSettings(upper="upper", lower="lower")
     assert fitting_letters(find_chain(settings, rig)) == {"plane": "YZ", "plane_space": "ARMATURE", "bend": "POSITIVE"}
     flat = cut_out(knee=0.0)
@@ -129,7 +129,7 @@ def test_the_letter_plane_that_fits_is_the_one_of_the_rest_bend(empty_file):
 def twisted_leg(empty_file):
     """A leg that is posed out of every letter plane, and a target on its tip."""
     set_range(1, 5)
-    rig = leg(roll=0.7)
+    rig = leg_under_hip(roll=0.7)
     for name, turn in (("upper", (0.4, 0.5, 0.3)), ("lower", (-0.7, 0.2, 0.1))):
         rig.pose.bones[name].rotation_mode = "XYZ"
         key_channel(rig.pose.bones[name], "rotation_euler", {1: turn})
@@ -167,7 +167,7 @@ def test_a_reference_that_is_named_is_used(twisted_leg):
 def test_a_stored_chain_of_older_files_keeps_its_plane(empty_file):
     """Files hold the number of a choice; these are the ones that were there first."""
     numbers = {"XY": 0, "XZ": 1, "YZ": 2, "REST": 3, "POLE": 4, "OBJECT": 5}
-    items = type(leg().twobone.chains.add()).bl_rna.properties["plane"].enum_items
+    items = type(leg_under_hip().twobone.chains.add()).bl_rna.properties["plane"].enum_items
     assert {name: items[name].value for name in numbers} == numbers
     chain = bpy.data.objects["Rig"].twobone.chains[0]
     assert (chain.plane, chain.bend, chain.reference) == ("YZ", "POSITIVE", "REST")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.tasks.checks.checking import BENDS, RIG, assert_within_promise, check
+from tests.tasks.checks.checking import BENDS, RIG, assert_bake_reaches, assert_within_promise
 from tests.tasks.checks.measuring import evaluate
 from tests.tasks.checks.targets import circling_target
 from tests.tasks.scenes import LEG, bake, bent, build_armature, key_channel, set_range
@@ -26,7 +26,7 @@ def test_every_plane_in_every_space(empty_file, plane, space, bend):
     parent = rig.pose.bones["parent"]
     key_channel(parent, "rotation_quaternion", {1: (0.9, 0.1, 0.2, 0.3), 12: (0.5, 0.3, -0.6, 0.2)})
     where = {"plane": plane, "plane_space": space}
-    baked = check(rig, circling_target(rig, RIG, frames=(1, 12), **where), bend=bend, **where)
+    baked = assert_bake_reaches(rig, circling_target(rig, RIG, frames=(1, 12), **where), bend=bend, **where)
     # Nothing turned is nothing out of the plane that was not there at rest: in the parent's space that is one number.
     if space == "PARENT":
         assert np.ptp(baked.depths, axis=0).max() <= DEPTH_KEPT
@@ -35,7 +35,7 @@ def test_every_plane_in_every_space(empty_file, plane, space, bend):
 def test_each_bone_keeps_the_depth_it_has_without_rotation(empty_file):
     set_range(1, 12)
     rig = build_armature(SKEWED_LEG)
-    baked = check(rig, circling_target(rig, RIG, frames=(1, 12)))
+    baked = assert_bake_reaches(rig, circling_target(rig, RIG, frames=(1, 12)))
     assert np.abs(baked.depths - links_at_rest(rig)[:, 0]).max() <= DEPTH_KEPT
 
 

@@ -5,7 +5,7 @@ from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 
 from tests.blank import empty
-from tests.tasks.checks.checking import BENDS, RIG, assert_within_promise, bake_and_evaluate, check
+from tests.tasks.checks.checking import BENDS, RIG, assert_bake_reaches, assert_within_promise, bake_and_evaluate
 from tests.tasks.checks.targets import posed_target
 from tests.tasks.scenes import LEG, bent, build_armature, key_channel, set_range
 
@@ -70,7 +70,7 @@ def test_in_any_combination_the_tip_is_on_the_target(registered_addon, combinati
     for bone in ("upper", "lower"):
         rig.pose.bones[bone].rotation_mode = mode
     if depth == "KEEP":
-        check(rig, target, **where)
+        assert_bake_reaches(rig, target, **where)
         return
     # Flattened bones reach farther out, and less far in: only what the report calls reached is promised.
     report, baked = bake_and_evaluate(rig, target, depth="FLATTEN", **where)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.tasks.checks.checking import RIG, check
+from tests.tasks.checks.checking import RIG, assert_bake_reaches
 from tests.tasks.checks.targets import posed_target
 from tests.tasks.scenes import build_armature, key_channel, set_range
 
@@ -42,7 +42,7 @@ def set_flags(rig, mode, flags):
 def test_every_flag_under_a_parent_scaled_evenly(rig, mode, flags):
     set_flags(rig, mode, flags)
     moving_parent(rig, {1: (1.5, 1.5, 1.5), 12: (0.5, 0.5, 0.5)})
-    check(rig, posed_target(rig, RIG), plane="YZ")
+    assert_bake_reaches(rig, posed_target(rig, RIG), plane="YZ")
 
 
 @pytest.mark.parametrize("flags", [(True, False), (False, True)], ids=["rotation", "location"])
@@ -51,4 +51,4 @@ def test_every_flag_under_a_parent_scaled_evenly(rig, mode, flags):
 def test_every_flag_under_a_parent_scaled_unevenly(rig, mode, flags, scale):
     set_flags(rig, mode, flags)
     moving_parent(rig, {1: scale, 12: tuple(1.2 * part for part in scale)})
-    check(rig, posed_target(rig, RIG))
+    assert_bake_reaches(rig, posed_target(rig, RIG))

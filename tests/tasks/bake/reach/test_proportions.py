@@ -14,7 +14,7 @@ SEEN = 1e-5
 """Metres."""
 
 
-def leg(size, place, tilt=0.0):
+def leg_bones(size, place, tilt=0.0):
     """Bones of a leg of a size, its root joint at a place; the foot may be tilted at rest."""
     root = np.array(place)
 
@@ -33,8 +33,8 @@ def leg(size, place, tilt=0.0):
 def characters(empty_file):
     """A tall one that walks on, and a short one that stands elsewhere and has moving hips."""
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = FIRST, LAST
-    tall = build_armature(leg(1.0, (0, 0, 1)), "Tall")
-    short = build_armature(leg(0.6, (2, 1, 0.6), tilt=0.1), "Short")
+    tall = build_armature(leg_bones(1.0, (0, 0, 1)), "Tall")
+    short = build_armature(leg_bones(0.6, (2, 1, 0.6), tilt=0.1), "Short")
     for name, axis in (("thigh", 0.5), ("shin", 0.4), ("foot", -0.3)):
         bone = tall.pose.bones[name]
         bone.rotation_mode = "XYZ"

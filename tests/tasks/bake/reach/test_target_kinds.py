@@ -5,7 +5,7 @@ import math
 import bpy
 import pytest
 
-from tests.tasks.checks.checking import RIG, assert_within_promise, bake_and_evaluate, check
+from tests.tasks.checks.checking import RIG, assert_bake_reaches, assert_within_promise, bake_and_evaluate
 from tests.tasks.checks.measuring import evaluate
 from tests.tasks.checks.targets import circling_target
 from tests.tasks.scenes import LEG, BoneShape, Limb, add_empty, build_armature, key_channel, key_places, set_range, turned
@@ -31,7 +31,7 @@ def carrier_around_the_root(name="Carrier"):
 def test_a_target_parented_to_something_that_turns(rig):
     target = add_empty("Target", parent=carrier_around_the_root())
     target.location = (0.2, 0.9, 0)
-    check(rig, target)
+    assert_bake_reaches(rig, target)
 
 
 def test_a_target_with_constraints(rig):
@@ -42,7 +42,7 @@ def test_a_target_with_constraints(rig):
     target.location = ROOT
     constraint = target.constraints.new("COPY_LOCATION")
     constraint.target, constraint.influence = hook, 0.8
-    check(rig, target)
+    assert_bake_reaches(rig, target)
 
 
 @pytest.mark.parametrize("reads", ["frame", "object", "scene property"])
@@ -69,7 +69,7 @@ def test_a_target_with_a_driver(rig, reads):
             variable.targets[0].id_type = "SCENE"
             variable.targets[0].id, variable.targets[0].data_path = scene, '["sway"]'
         driver.expression = "0.2 + 0.5 * value"
-    check(rig, target)
+    assert_bake_reaches(rig, target)
 
 
 def test_a_bone_of_another_armature(rig):
@@ -77,14 +77,14 @@ def test_a_bone_of_another_armature(rig):
     other.location = ROOT
     other.scale = (1, -1, 1)
     key_channel(other.pose.bones["arm"], "rotation_quaternion", {1: (1, 0, 0, 0), 24: (0.1, 0.99, 0.1, 0)})
-    check(rig, other, target_bone="hand")
+    assert_bake_reaches(rig, other, target_bone="hand")
 
 
 def test_a_bone_of_the_same_armature(rig):
     rig = build_armature((*LEG, BoneShape("control", (0.1, 0.3, -0.5), (0.1, 0.5, -0.5), "parent")), "Second")
     control = rig.pose.bones["control"]
     key_channel(control, "location", {1: (0, 0, 0), 12: (0.3, -0.4, 0.7), 24: (0, 0.5, 0.2)})
-    check(rig, rig, limb=Limb("Second"), target_bone="control")
+    assert_bake_reaches(rig, rig, limb=Limb("Second"), target_bone="control")
 
 
 def test_a_hidden_target(rig):
@@ -110,7 +110,7 @@ def test_a_mesh_under_a_moving_parent_with_an_inverse_matrix(rig):
     bpy.context.scene.collection.objects.link(target)
     target.parent, target.matrix_parent_inverse = carrier, turned(0, 10, 5)
     key_channel(target, "location", {1: (0, 0.8, 0), 24: (0, 0.5, 0.5)})
-    check(rig, target)
+    assert_bake_reaches(rig, target)
 
 
 def test_fractional_frames_of_a_target_keyed_between_frames(rig):

@@ -18,7 +18,7 @@ EXACT = 1e-5
 
 
 @pytest.fixture
-def leg(empty_file):
+def leg_and_empty(empty_file):
     """The leg of the test scenes, root at (0.1, 0.2, 1.1), 1.8 long, and an empty."""
     rig = build_armature(LEG)
     set_range(FIRST, LAST)
@@ -69,8 +69,8 @@ def counted(report):
     return {statement["kind"]: statement["values"].get("count") for statement in report["statements"]}
 
 
-def test_a_target_beside_the_plane_is_not_called_reached(leg):
-    rig, target = leg
+def test_a_target_beside_the_plane_is_not_called_reached(leg_and_empty):
+    rig, target = leg_and_empty
     swing(target)
     key_channel(target, "location", {20: (0.42, 0.3, -0.2)})
     go_straight(target)
@@ -86,8 +86,8 @@ def test_a_target_beside_the_plane_is_not_called_reached(leg):
     )
 
 
-def test_a_chain_that_keeps_its_depth_beside_the_root_is_on_target(leg):
-    rig, target = leg
+def test_a_chain_that_keeps_its_depth_beside_the_root_is_on_target(leg_and_empty):
+    rig, target = leg_and_empty
     rig.data.bones["lower"].use_inherit_rotation = True
     bpy.ops.object.mode_set(mode="EDIT")
     rig.data.edit_bones["lower"].tail.x += 0.15
@@ -99,8 +99,8 @@ def test_a_chain_that_keeps_its_depth_beside_the_root_is_on_target(leg):
     assert kinds(report)[0] == "ALL_ON_TARGET"
 
 
-def test_frames_out_of_reach_are_counted_and_the_farthest_is_named(leg):
-    rig, target = leg
+def test_frames_out_of_reach_are_counted_and_the_farthest_is_named(leg_and_empty):
+    rig, target = leg_and_empty
     swing(target)
     key_channel(target, "location", {10: (0.1, 0.2, -2.0), 11: (0.1, 0.2, -3.0), 12: (0.1, 0.2, -2.5)})
     report = bake(Limb("Rig"), target="Target", plane="YZ")
@@ -113,8 +113,8 @@ def test_frames_out_of_reach_are_counted_and_the_farthest_is_named(leg):
 
 @pytest.mark.parametrize("way", [{}, {"reach": "SOFTEN", "softness": 0.4}, {"influence": 0.5}, {"max_distance": 1.2}])
 @pytest.mark.parametrize("x", [0.1, 0.3])
-def test_every_frame_is_counted_once_and_only_what_is_on_target_counts_as_that(leg, way, x):
-    rig, target = leg
+def test_every_frame_is_counted_once_and_only_what_is_on_target_counts_as_that(leg_and_empty, way, x):
+    rig, target = leg_and_empty
     swing(target, x=x, height=-0.5, width=0.9)
     report = bake(Limb("Rig"), target="Target", plane="YZ", **way)
     measured = away(rig, target, frames())
@@ -126,8 +126,8 @@ def test_every_frame_is_counted_once_and_only_what_is_on_target_counts_as_that(l
     assert on + sum(counts.values()) == LAST
 
 
-def test_something_else_that_moves_the_bones_is_said(leg):
-    rig, target = leg
+def test_something_else_that_moves_the_bones_is_said(leg_and_empty):
+    rig, target = leg_and_empty
     swing(target)
     rig.pose.bones["lower"].constraints.new("LIMIT_ROTATION").use_limit_x = True
     rig.pose.bones["lower"].constraints[0].owner_space = "LOCAL"
@@ -139,8 +139,8 @@ def test_something_else_that_moves_the_bones_is_said(leg):
 @pytest.mark.parametrize("interpolation", ["LINEAR", "BEZIER", "CONSTANT"])
 @pytest.mark.parametrize("period", [24, 7])
 @pytest.mark.parametrize("evaluation", ["AUTO", "SCENE"])
-def test_every_quarter_between_the_frames_is_measured(leg, interpolation, period, evaluation):
-    rig, target = leg
+def test_every_quarter_between_the_frames_is_measured(leg_and_empty, interpolation, period, evaluation):
+    rig, target = leg_and_empty
     swing(target, period=period)
     report = bake(Limb("Rig"), target="Target", plane="YZ", interpolation=interpolation, evaluation=evaluation)
     assert report["between_frames"] == pytest.approx(away(rig, target, quarters()).max(), abs=EXACT)
@@ -149,17 +149,17 @@ def test_every_quarter_between_the_frames_is_measured(leg, interpolation, period
 @pytest.mark.parametrize("interpolation", ["LINEAR", "BEZIER", "CONSTANT"])
 @pytest.mark.parametrize("period", [24, 7])
 @pytest.mark.parametrize("least", [2, 6])
-def test_of_a_take_too_long_for_that_the_worst_is_found(leg, monkeypatch, interpolation, period, least):
+def test_of_a_take_too_long_for_that_the_worst_is_found(leg_and_empty, monkeypatch, interpolation, period, least):
     monkeypatch.setattr(between, "AFFORDABLE_OURSELVES", 0)
     monkeypatch.setattr(between, "LEAST", least)
-    rig, target = leg
+    rig, target = leg_and_empty
     swing(target, period=period)
     report = bake(Limb("Rig"), target="Target", plane="YZ", interpolation=interpolation)
     assert report["between_frames"] == pytest.approx(away(rig, target, quarters()).max(), rel=0.05, abs=EXACT)
 
 
-def test_each_stretch_between_keys_in_which_the_tip_is_off_is_listed(leg):
-    rig, target = leg
+def test_each_stretch_between_keys_in_which_the_tip_is_off_is_listed(leg_and_empty):
+    rig, target = leg_and_empty
     for frame, y in ((1, -0.5), (5, -0.2), (9, -0.5), (17, -0.5), (20, -0.1), (24, -0.5)):
         key_channel(target, "location", {frame: (0.1, y, -0.2)})
     report = bake(Limb("Rig"), target="Target", plane="YZ", step=8)
@@ -171,8 +171,8 @@ def test_each_stretch_between_keys_in_which_the_tip_is_off_is_listed(leg):
 
 
 @pytest.mark.parametrize("way", [{"keys": "TARGET_KEYS"}, {"step": 8}])
-def test_the_frames_between_keys_are_measured(leg, way):
-    rig, target = leg
+def test_the_frames_between_keys_are_measured(leg_and_empty, way):
+    rig, target = leg_and_empty
     for frame, y in ((1, -0.5), (9, 0.9), (17, -0.4), (24, 0.6)):
         key_channel(target, "location", {frame: (0.1, y, -0.2)})
     report = bake(Limb("Rig"), target="Target", plane="YZ", **way)
@@ -185,8 +185,8 @@ def test_the_frames_between_keys_are_measured(leg, way):
     assert abs(away(rig, target, [float(worst["values"]["frame"])])[0] - report["between_frames"]) < EXACT
 
 
-def test_a_target_that_jumps_aside_between_two_frames_is_noticed(leg):
-    rig, target = leg
+def test_a_target_that_jumps_aside_between_two_frames_is_noticed(leg_and_empty):
+    rig, target = leg_and_empty
     swing(target)
     key_channel(target, "location", {15.5: (0.1, 1.0, 0.4)})
     report = bake(Limb("Rig"), target="Target", plane="YZ")
@@ -196,24 +196,24 @@ def test_a_target_that_jumps_aside_between_two_frames_is_noticed(leg):
     assert "frame 15.5" in report["sentence"]
 
 
-def test_reduced_keys_are_on_target_within_their_tolerance(leg):
-    rig, target = leg
+def test_reduced_keys_are_on_target_within_their_tolerance(leg_and_empty):
+    rig, target = leg_and_empty
     swing(target)
     report = bake(Limb("Rig"), target="Target", plane="YZ", keys="REDUCE", tolerance=0.01)
     assert report["max_distance_to_target"] == pytest.approx(away(rig, target, frames()).max(), abs=EXACT)
     assert kinds(report) == ["ALL_WITHIN"]
 
 
-def test_without_verification_nothing_is_claimed(leg):
-    _, target = leg
+def test_without_verification_nothing_is_claimed(leg_and_empty):
+    _, target = leg_and_empty
     swing(target)
     report = bake(Limb("Rig"), target="Target", plane="YZ", verify=False)
     assert [report[name] for name in ("max_distance_to_target", "target_off_plane", "between_frames")] == [None] * 3
     assert "not measured" in report["sentence"]
 
 
-def test_one_frame_has_nothing_between(leg):
-    _, target = leg
+def test_one_frame_has_nothing_between(leg_and_empty):
+    _, target = leg_and_empty
     swing(target)
     set_range(5, 5)
     report = bake(Limb("Rig"), target="Target", plane="YZ")
@@ -232,8 +232,8 @@ def test_one_frame_has_nothing_between(leg):
         ("NONE", "", 1.0, "0.32"),
     ],
 )
-def test_distances_are_told_in_scene_units_and_never_as_powers_of_ten(leg, system, length_unit, scale, said):
-    _, target = leg
+def test_distances_are_told_in_scene_units_and_never_as_powers_of_ten(leg_and_empty, system, length_unit, scale, said):
+    _, target = leg_and_empty
     units = bpy.context.scene.unit_settings
     units.system, units.scale_length = system, scale
     if length_unit:
@@ -246,8 +246,8 @@ def test_distances_are_told_in_scene_units_and_never_as_powers_of_ten(leg, syste
     assert not re.search(r"\de[-+]\d", sentence)
 
 
-def test_the_whole_of_several_chains_is_the_worst_of_them(leg):
-    rig, target = leg
+def test_the_whole_of_several_chains_is_the_worst_of_them(leg_and_empty):
+    rig, target = leg_and_empty
     swing(target)
     other = add_empty("Other")
     swing(other, x=0.5)
@@ -264,7 +264,7 @@ def test_the_whole_of_several_chains_is_the_worst_of_them(leg):
         assert report[name] == max(near[name], far[name])
 
 
-def test_one_frame_is_not_counted(leg):
-    swing(leg[1])
+def test_one_frame_is_not_counted(leg_and_empty):
+    swing(leg_and_empty[1])
     said = bake(Limb("Rig"), target="Target", plane="YZ", frame_range="CUSTOM", frame_start=5, frame_end=5)["sentence"]
     assert re.match(r"lower on target \(< [\d.]+ mm\); ", said)
