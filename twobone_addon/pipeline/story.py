@@ -34,6 +34,7 @@ from ..settings.tasks import Table
 from .beginning import ToWrite
 from .chosen_actions import ALL, refuse_strips
 from .motion.sampling import sample
+from .plan.frame_choice import frame_range
 from .report.reports import Report, Results, report_of_clips
 
 Result = TypeVar("Result")
@@ -154,6 +155,12 @@ Span: TypeAlias = tuple[float, float]
 def with_range(settings: BakeSettings, span: Span | None) -> BakeSettings:
     """The settings with a custom range: that of an action, if there is one."""
     return settings if span is None else replace(settings, frame_range="CUSTOM", frame_start=span[0], frame_end=span[1])
+
+
+def range_asked(scene: Scene, settings: Settings, span: Span | None = None) -> Span:
+    """First and last frame of a run whose settings have a range: those of the chosen action, if `span` is given."""
+    named = {name: getattr(settings, name) for name in ("frame_range", "frame_start", "frame_end")}
+    return frame_range(scene, with_range(BakeSettings(**named), span))
 
 
 def by_armature(asked: Asked, active: Object | None) -> dict[Object, Asked]:

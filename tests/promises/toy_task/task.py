@@ -6,9 +6,8 @@ from twobone_addon.core.curves.frames import frame_grid
 from twobone_addon.errors import ChainError
 from twobone_addon.pipeline.beginning import ToWrite
 from twobone_addon.pipeline.chosen_actions import own_span
-from twobone_addon.pipeline.plan.frame_choice import frame_range
 from twobone_addon.pipeline.report.reports import Report
-from twobone_addon.pipeline.story import Sample, StartOver, Task, Write, with_range
+from twobone_addon.pipeline.story import Sample, StartOver, Task, Write, range_asked
 from twobone_addon.said import Sentence
 from twobone_addon.scene.bones import location_path, read_rest_bone
 from twobone_addon.scene.keys.guarding import refuse_stretched_time, refuse_unwritable
@@ -17,7 +16,6 @@ from twobone_addon.scene.keys.tables import StraightKeys
 from twobone_addon.scene.keys.writing import Change
 from twobone_addon.scene.lookup import find_armature
 from twobone_addon.scene.sampling.quantities import Quantity
-from twobone_addon.settings import BakeSettings
 from twobone_addon.settings import options as own
 from twobone_addon.settings.tasks import Table
 
@@ -58,8 +56,7 @@ def lift_limb(scene, settings, active, action):
         raise ChainError('Bone "{bone}" is not in this armature. Choose one of its bones.', bone=bone)
     path = location_path(read_rest_bone(armature.pose.bones[bone]))
     refuse_unwritable(armature, [path], "ACTION")
-    times = BakeSettings(**{name: getattr(settings, name) for name in ("frame_range", "frame_start", "frame_end")})
-    within = frame_range(scene, with_range(times, own_span(action)))
+    within = range_asked(scene, settings, own_span(action))
     location, frames = Quantity("CHANNELS", armature.name, bone), frame_grid(*within, 1.0)
     yield StartOver([ToWrite(armature.name, {path}, within)])
     before = (yield Sample([location], frames)).every(location)
@@ -71,5 +68,6 @@ def lift_limb(scene, settings, active, action):
     return LiftReport(bone=bone, lifted=float((after - before)[:, 2].min()))
 
 
-TABLE = Table("lift", LiftSettings, "Lift Limb", "Move the upper bone of a limb along its own Z axis")
-LIFT = Task("lift", TABLE, lift_limb, LiftReport)
+LIFT = Task(
+    "lift", Table("lift", LiftSettings, "Lift Limb", "Move the upper bone of a limb along its own Z axis"), lift_limb, LiftReport
+)

@@ -18,9 +18,8 @@ from ...core.rig.bones import RestChain
 from ...errors import ChainError, ObjectError, RangeError
 from ...pipeline.plan.completing import names_of
 from ...pipeline.plan.found_chain import chain_found
-from ...pipeline.plan.frame_choice import frame_range
 from ...pipeline.plan.stored import StoredChain
-from ...pipeline.story import Span
+from ...pipeline.story import Span, range_asked
 from ...records import replace
 from ...said import Sentence
 from ...scene.blender_types import FCurve, Object, Scene
@@ -35,7 +34,6 @@ from ...scene.rig.rest_reading import carrier_of, foot_bone, read_foot_points
 from ...scene.sampling.quantities import Quantity
 from ...scene.versions import curve_bag
 from ...scene.writer import assign
-from ...settings import BakeSettings
 from ...settings.feet import ContactSettings
 from ..find_limbs import LimbRecord, found_limbs
 
@@ -351,8 +349,7 @@ def contact_range(scene: Scene, settings: ContactSettings, armature: Object, *, 
 
     loops : whether a cycle whose keys are not on whole frames is used as a whole
     """
-    bake = BakeSettings(frame_range=settings.frame_range, frame_start=settings.frame_start, frame_end=settings.frame_end)
-    start, end = frame_range(scene, bake)
+    start, end = range_asked(scene, settings)
     bag, data = curve_bag(armature), armature.animation_data
     animated = [armature, *armature.pose.bones]
     if settings.frame_range != "SCENE" or bag is None or armature.parent or any(thing.constraints for thing in animated):
