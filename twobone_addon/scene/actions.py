@@ -304,6 +304,7 @@ class Stage:
         original = next((before for before, renewed in self.renewed.items() if renewed == action), action)
         for companion in self.companions:
             companion.play(original.name)
+        # Channels without curves keep what the action before had given them, so all are reset first.
         bones = len(self.armature.pose.bones)
         _set_pose(self.armature, {name: np.tile(values, bones).astype(np.float32) for name, values in AT_REST.items()})
         apply_edits(self.values)
@@ -325,6 +326,7 @@ def staged(scene: Scene, armature: Object, actions: Sequence[OwnAction], followe
     solo = next((track for track in data.nla_tracks if track.is_solo), None)
     mixing = data.use_nla, data.action_influence, data.action_blend_type
     _turn_solo(solo, on=False)
+    # What was mixed in would else be sampled with each action, and be keyed into it.
     data.use_nla, data.action_influence, data.action_blend_type = False, 1.0, "REPLACE"
     try:
         yield stage

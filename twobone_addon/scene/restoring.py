@@ -86,6 +86,7 @@ def edits_kept(scene: Scene, datablocks: list[Object], except_paths: set[Propert
 
 def _evaluate_and_edit(scene: Scene, edits: list[Edit]) -> None:
     for layer in scene.view_layers:
+        # Pending updates write animated values. Done now, they cannot overwrite the edits afterwards.
         layer.update()
     apply_edits(edits)
 
@@ -108,6 +109,7 @@ def frame_and_edits_kept(scene: Scene) -> Iterator[None]:
 
 def unkeyed_edits(scene: Scene, datablock: Object) -> Iterator[Edit]:
     """Values of animated channels that a person has changed without keying them: they differ from their curves now."""
+    # With time remapping curves are evaluated at another time than the frame that is shown.
     time = scene.frame_current_final
     data = datablock.animation_data
     if data is None:

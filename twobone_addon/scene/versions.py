@@ -25,6 +25,7 @@ def is_hidden(bone: PoseBone) -> bool:
 
 def selection_flags(armature: Object) -> tuple[Any, Array]:
     """The armature's bones that store the selection, and which of them are selected, `(B,)` of bool."""
+    # From 5.0 on a pose bone is selected, before its bone, which all objects with the armature share.
     on_pose = "select" in bpy.types.PoseBone.bl_rna.properties
     holders = armature.pose.bones if on_pose else armature.data.bones
     flags = np.empty(len(holders), dtype=bool)
@@ -94,6 +95,7 @@ def ensure_action_bag(action: Action, datablock: Object) -> CurveBag:
 def _slot_bag(action: Action, slot: Any) -> CurveBag:
     if not hasattr(action, "layers"):
         return action
+    # Blender refuses a second layer, and a second strip on it, so there is none but the first.
     layer = action.layers[0] if action.layers else make(partial(action.layers.new, "Layer"), action.layers.remove)
     strip = layer.strips[0] if layer.strips else make(partial(layer.strips.new, type="KEYFRAME"), layer.strips.remove)
     return strip.channelbag(slot) or make(partial(strip.channelbag, slot, ensure=True), strip.channelbags.remove)
@@ -158,6 +160,7 @@ def new_fcurve(bag: CurveBag, path: str, index: int, group: str) -> FCurve:
     if isinstance(bag, bpy.types.Action):
         return make(partial(bag.fcurves.new, path, index=index, action_group=group), partial(_remove_made, bag))
     fcurve = make(partial(bag.fcurves.new, path, index=index), partial(_remove_made, bag))
+    # `fcurves.new` of a channelbag takes a group only from 5.0 on; this works in all.
     fcurve.group = group_of_curve
     return fcurve
 

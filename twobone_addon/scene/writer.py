@@ -200,6 +200,7 @@ def playing(data: AnimData) -> Callable[[], None]:
 def _play(data: AnimData, action: Action | None, slot: str) -> None:
     data.action = action
     if action is not None and hasattr(data, "action_slot"):
+        # Assigning an action may choose a slot by the name of the last one: what was chosen before is set in any case.
         data.action_slot = action.slots[slot] if slot else None
 
 

@@ -189,6 +189,7 @@ class Fits:
         rest = (self.wanted - straight) * weight - columns @ slopes
         columns = columns * ~given[:, None, :]
         squares = np.swapaxes(columns, -1, -2) @ columns
+        # The least number keeps the system solvable where no sample counts, or both slopes are given.
         ridge = RIDGE * np.trace(squares, axis1=-2, axis2=-1) + np.finfo(float).tiny
         solved = np.linalg.solve(squares + ridge[:, None, None] * np.eye(2), np.swapaxes(columns, -1, -2) @ rest)
         line = (end[:, 0] - start[:, 0])[:, None] / self.duration[:, :1]
@@ -226,6 +227,7 @@ class Fits:
         right, left = before * parameter, after * rest
         steps = np.diff(controls(*self.ends, self.duration, shape), axis=2)
         start_slope, start_reach, end_slope, end_reach = np.moveaxis(shape, 2, 0)
+        # How fast time passes along the parameter, and how fast the value changes with time there.
         speed = before * start_reach + between * (1.0 - start_reach - end_reach) + after * end_reach
         climb = (before * steps[:, :, 0] + between * steps[:, :, 1] + after * steps[:, :, 2]) / speed
         columns = np.stack(
@@ -388,6 +390,7 @@ def lowered(fits: Fits, shapes: Array, trace: Trace, weights: Array, damping: Ar
         added = (damping[open_rows, None] * diagonal[open_rows] + ridge[open_rows])[:, :, None] * np.eye(squares.shape[1])
         move = np.linalg.solve(squares[open_rows] + added, down[open_rows]).reshape(len(open_rows), *shapes.shape[1:])
         if shapes.shape[1] > 1:
+            # The slope at the common key was solved for once, with the first segment.
             move[:, 1, 0] = move[:, 0, 2]
         tried = shapes[open_rows] + move
         tried[:, :, REACHES] = np.clip(tried[:, :, REACHES], *fits.reaches)
@@ -397,6 +400,7 @@ def lowered(fits: Fits, shapes: Array, trace: Trace, weights: Array, damping: Ar
         trace.put(open_rows[lower], trace_tried.some(lower))
         damping[open_rows] *= np.where(lower, LESS_DAMPING, MORE_DAMPING)
         stuck = damping[open_rows] > MOST_DAMPING
+        # Nothing helps with these weights: levelling, which has others, begins afresh.
         damping[open_rows[stuck]] = FIRST_DAMPING
         again = ~lower & ~stuck
         open_rows, fits = open_rows[again], fits.some(again)
@@ -469,6 +473,7 @@ def together(motion: Motion, searches: Sequence[Search]) -> list[list[Segment]]:
 
     def advance(number: int, segment: Segment | None) -> None:
         try:
+            # A coroutine that has not begun yet takes no answer.
             requests[number] = next(searches[number]) if segment is None else searches[number].send(segment)
         except StopIteration as end:
             segments[number] = end.value
@@ -530,6 +535,7 @@ def fit_through(
 def _fitted(motion: Motion, bounds: Array, free: Array, slopes: Array, start: Array | None = None) -> list[list[Segment]]:
     """Fit B groups of S segments: `bounds : (B, S, 2)` samples, `free : (B, S, 4)`, `slopes : (B, S, 2, K)`."""
     count, channels = len(bounds), motion.values.channels
+    # A batch is as wide as its longest fit, so fits of similar lengths go together.
     longest_first = np.argsort(-(bounds[..., 1] - bounds[..., 0]).sum(axis=1), kind="stable")
     shapes, worst = np.empty((*bounds.shape[:2], 4, channels)), np.empty(bounds.shape[:2])
     place = 0

@@ -38,11 +38,13 @@ def with_heels_up(foot: Foot, goals: FootGoals, *, on_heel: Mask, hips: Array, r
     least, _ = pitches_within_reach(-arms, goals.turns[rows] @ across, hips[rows] - goals.ankles[rows] - arms, reaches[rows])
     needs = np.zeros(len(hips))
     needs[rows] = np.clip(least, 0.0, MOST)
+    # Eased in and out where the ball stands alone and in the air, so that the heel does not jump where the need begins.
     raised = lifts(needs, ~on_heel, window)
     up, turns, ankles = np.flatnonzero(raised > 0.0), goals.turns.copy(), goals.ankles.copy()
     turns[up] = about_axis(goals.turns[up] @ across, raised[up]) @ goals.turns[up]
     pitched = up[rolls[up]]
     part = foot.on(pitched)
+    # In the air there is no ball to turn about: only where it stands does the ankle follow the pitch.
     ankles[pitched] += part.ways(goals.turns[pitched], foot.ball) - part.ways(turns[pitched], foot.ball)
     return replace(goals, ankles=ankles, turns=turns, turned=goals.turned | (raised > 0.0))
 

@@ -154,6 +154,8 @@ def _normal_equations(moves: Array, bends: Array, slopes: Array, weights: Array,
     From second differences `bends` and slopes of the angles, both `(C, n)`, over `steps` `(C,)` of frames.
     """
     count = len(moves)
+    # The identity is the price of the moves themselves: among those that calm the knees the smallest are taken, and the
+    # system can be solved even where no bend counts.
     system, right_side = np.eye(count), np.zeros(count)
     for bend, slope, weight, step in zip(bends, slopes, weights, steps.tolist(), strict=True):
         second, inside = np.zeros((count, count)), np.arange(step, count - step)

@@ -115,6 +115,7 @@ def find_pins(foot: Foot, on_heel: Mask, on_ball: Mask, heights: Heights | None 
         stands = [_with_rise(foot, stand, held, places) for stand in stands]
         for stand in stands:
             heel, ball = _heel_and_ball(stand, held)
+            # The last turn has moved the ball a little off its fitted place; a rigid foot goes by its heel.
             places[ball] = places[heel] + foot.across(stand.turn, slice(stand.first, stand.last + 1))
     pins = [Pin(first, last, is_ball, place) for (first, last, is_ball), place in zip(held, places, strict=True)]
     return Pins(pins, stands)
@@ -183,6 +184,7 @@ def _fitted_places(foot: Foot, held: list[_Held], links: list[tuple[int, int, Ar
             continue
         offsets[root] = np.zeros(3)
         group = [root]
+        # The list grows while it is walked: each member brings in all that it is linked to.
         for member in group:
             for one, other, way in links:
                 for here, there, step in ((one, other, way), (other, one, -way)):

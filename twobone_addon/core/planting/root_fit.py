@@ -34,6 +34,7 @@ def needed_moves(ways: Array, reaches: Array, wanted: Mask, direction: Array, *,
     along = ways @ direction
     across = np.sum(ways**2, axis=-1) - along**2
     room = reaches**2 - across
+    # Half of the chord that the line of the moves cuts out of the ball in which the limb reaches its goal.
     half = np.sqrt(np.maximum(room, 0.0))
     # A goal too far away sideways is most nearly reached at its own height; that alone is no reason to move there.
     low = np.where(wanted & (room >= 0.0), along - half, -np.inf).max(axis=0)
@@ -59,6 +60,8 @@ def shortest_moves(ways: Array, reaches: Array, wanted: Mask) -> Array:
             left = way - start
             part = 1.0 - shortening(magnitude(left), reach)
             moves = start + left * np.where(counts, part, 0.0)[:, None]
+            # What this limb has taken away is given back to it in the next round: without that, the moves would end at any point
+            # where all limbs reach instead of at the nearest one.
             given_back[limb] = start - moves
         if np.abs(moves - before).max(initial=0.0) <= PROJECTED * float(reaches.max(initial=0.0)):
             break
@@ -89,6 +92,7 @@ def _envelope(needs: Array, window: int) -> Array:
     half = window // 2
     padded = np.pad(needs, 2 * half, mode="edge")
     highest = _running_maxima(padded, 2 * half + 1)
+    # Without its two zeros: they would widen the window by samples that do not count.
     weights = np.hanning(2 * half + 3)[1:-1]
     return np.convolve(highest, weights / weights.sum(), mode="valid")
 

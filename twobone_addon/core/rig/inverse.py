@@ -380,6 +380,7 @@ def _ranked_starts(goals: Array, bend: Array, count: int, links_at: LinksAt) -> 
     shape = (*goals.shape[:-1], count)
     grid = np.stack([np.broadcast_to(turn + fold * spread, shape) for turn, fold in product(around, bends)])
     misses = np.concatenate([_miss(links_at(part), goals, bend) for part in np.split(grid, STARTING_TURNS)])
+    # A stable order: with equal misses the same start is taken on every machine.
     ranked = np.argsort(_penalise_non_minima(misses), axis=0, kind="stable")[:MOST_STARTS]
     return np.take_along_axis(grid, ranked[..., None], axis=0)
 
@@ -424,6 +425,7 @@ def _least_squares(angles: Array, goals: Array, links_at: LinksAt) -> Array:
         slopes = np.moveaxis((links_at(tries).sum(axis=-2) - tips) / NUDGE, 0, -1)
         transposed = np.swapaxes(slopes, -1, -2)
         normal = transposed @ slopes
+        # Damping relative to the slopes, so that it means the same for a finger and a crane; `tiny` where no turn moves the tip.
         scale = np.trace(normal, axis1=-2, axis2=-1) + np.finfo(float).tiny
         normal = normal + (damping * scale)[..., None, None] * np.eye(count)
         step = np.linalg.solve(normal, transposed @ (goals - tips)[..., None])[..., 0]
@@ -477,6 +479,7 @@ def follow_together(several: Sequence[FollowingChain], *, quickly: bool = False)
             if following.task.limits is None and doubtful[place].any():
                 pose = _searched(following, pose, doubtful[place])
             poses[numbers[place]] = pose
+        # The whole stack was solved with the kind of hinge of its first chain; those of another kind wait for their own.
         others = [numbers[place] for place in np.flatnonzero(~hinged).tolist()]
         waiting += [others] if others else []
     return [poses[number] for number in range(len(several))]
@@ -574,6 +577,7 @@ def _searched(following: FollowingChain, pose: ChainPose, doubtful: Mask) -> Cha
     """The pose with doubtful frames, where the ring of fixed lengths gives neither pose nor reach, solved by search."""
     task, options, targets = following.task, following.task.options, _targets_in_plane(following)
     to_target = options.mode == ReachMode.CLAMP and not (options.min_distance or options.max_distance)
+    # Softening, stretch and bounds of the distance move the goal off the target: these were solved already, with the ring.
     goals = targets if to_target else pose.goals
     turned = _solve_frames(search, following, pose=pose, goals=goals, where=doubtful)
     tips = link_vectors(task.frames, turned.joints).sum(axis=-2)
@@ -645,6 +649,7 @@ def angles_of(links: Array) -> Array:
     """
     directions = np.arctan2(links[..., 1], links[..., 0])
     directions[..., 1:] = wrap(np.diff(directions, axis=-1))
+    # From frame to frame no angle may jump by a whole turn, which a solver that follows the path would take for motion.
     return np.unwrap(directions, axis=-2) if directions.shape[-2] > 1 else directions
 
 

@@ -47,6 +47,7 @@ class Hinges:
     def at(self, known: Array, frames: Array) -> Hinges:
         """Interpolate to `frames` `(G,)`, from axes at `known` frames `(F,)`."""
         axes = np.stack([np.interp(frames, known, column) for column in self.axes.T], axis=-1)
+        # A side is not interpolated: between the known frames the last one counts.
         rows = np.clip(np.searchsorted(known, frames, side="right") - 1, 0, None)
         return Hinges(unit(axes), self.telling, self.sides[rows])
 
@@ -108,6 +109,7 @@ def holding_links(normals: Array, joints: Array) -> Array:
     bend_normals = unit(area)
     aside = magnitude(cross(unit(limb_lines(joints)), unit(joints[..., 1, :] - joints[..., 0, :])))
     weight = np.where(faint, np.clip(aside / CLEAR_SINE - 1.0, 0.0, 1.0), 0.0)[..., None]
+    # A bend to the other side has the opposite normal, but the same plane.
     bend_normals = bend_normals * np.where(dot(bend_normals, normals) < 0.0, -1.0, 1.0)[..., None]
     return np.where(weight > 0.0, unit(normals + weight * (bend_normals - normals)), normals)
 
@@ -117,6 +119,7 @@ def limb_hinges(chain: RestChain, joints: Array, upper: Array) -> Hinges | None:
     joints, upper = _every_frame(joints, upper)
     both = in_parts(lambda part: np.column_stack(_bend_axes(joints[part], upper[part])), len(joints))
     seen, sines = both[:, :3], both[:, 3]
+    # A limb that bends little in all frames is judged by the most that it bends.
     telling = float(max(min(CLEAR_SINE, 0.5 * sines.max(initial=0.0)), STRAIGHT))
     if not np.any(sines > telling):
         return None
@@ -168,6 +171,7 @@ def _interpolated_axes(seen: Array, clarity: Array) -> Array:
     """Axes `(F, 3)` with consistent signs, interpolated between the frames with a `clarity` `(F,)` above 1."""
     clear = np.flatnonzero(clarity > 1.0)
     axes = seen[clear]
+    # An axis and its opposite are one hinge, bent to either side: between them there is nothing to interpolate.
     turned_over = np.concatenate([[False], dot(axes[1:], axes[:-1]) < 0.0])
     axes = axes * np.cumprod(np.where(turned_over, -1.0, 1.0))[:, None]
     rows = np.arange(len(seen))

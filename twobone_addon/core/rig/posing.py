@@ -312,6 +312,7 @@ NOT_INHERITED = ("NONE", "NONE_LEGACY")
 
 def scale_carriers(chain: RestChain) -> tuple[int, ...]:
     """Indices of the chain's bones that are scaled when it stretches."""
+    # The first bone passes its scale on to all that inherit it; the others have to be scaled themselves.
     later = (index for index in chain.turning[1:] if chain.bones[index].inherit_scale in NOT_INHERITED)
     return (chain.turning[0], *later)
 

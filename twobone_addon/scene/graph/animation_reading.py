@@ -61,6 +61,7 @@ class Animation:
         curves = self.curves.get(path)
         if curves is None:
             return still[None]
+        # A curve left over from another rotation mode, or by a script, may be of a component that there is not.
         if max(curves) >= len(still):
             return None
         still = still.astype(float)
@@ -90,6 +91,7 @@ def read_animation(datablock: Object) -> Animation:
     for fcurve in bag.fcurves if bag else ():
         if fcurve.mute:
             continue
+        # Empty curves, as left by removed keys, do nothing; with a modifier they act.
         if not fcurve.keyframe_points and not fcurve.sampled_points and not fcurve.modifiers:
             continue
         components = animation.curves.setdefault(fcurve.data_path, {})
@@ -125,6 +127,7 @@ def keyed_values(fcurve: FCurve, times: Array) -> Array | None:
     lengths, at = np.diff(frames), times.astype(np.float32, copy=False)
     if not len(lengths) or np.any(lengths < APART):
         return None
+    # Single precision throughout, in the order of Blender's own operations: else the last bit differs.
     before = np.clip(np.searchsorted(frames, at, side="right") - 1, 0, len(lengths) - 1)
     heights_at = np.diff(heights)[before] * (at - frames[before]) / lengths[before] + heights[before]
     known = np.full(len(at), straight)

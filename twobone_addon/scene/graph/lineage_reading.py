@@ -93,6 +93,7 @@ class LineageReader:
         values = self._graph.animation(thing).values(path, np.array([getattr(holder, name)]), self.times)
         if values is None or max(abs(limits.hard_min), abs(limits.hard_max)) > MOST_LIMITS:
             return None if values is None else values[:, 0]
+        # A curve may go beyond what a property allows; Blender clamps when it writes the value.
         return np.clip(values[:, 0], limits.hard_min, limits.hard_max)
 
     def _channels(self, owner: Object | PoseBone, animation: Animation, path: str, turn: str) -> ChannelValues | None:
@@ -107,6 +108,7 @@ class LineageReader:
         location = self._values(thing, animation, "", "delta_location")
         scale = self._values(thing, animation, "", "delta_scale")
         if thing.rotation_mode == "AXIS_ANGLE":
+            # Nothing can set an object's delta rotation by axis and angle: it stays at 0 about Y.
             rotation: Array | None = np.array([[0.0, 0.0, 1.0, 0.0]])
         else:
             rotation = self._values(thing, animation, "", DELTA_ROTATIONS.get(thing.rotation_mode, "delta_rotation_euler"))

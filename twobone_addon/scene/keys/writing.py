@@ -144,6 +144,7 @@ def _write_strip(owner: Object, bag: CurveBag, changes: Sequence[Change], made: 
     before, animated = Ledger.of(bag), animated_channels(owner)
     new = {key.channel for change in changes for key in change.keys} - before.channels.keys() - animated
     values = {channel: kept.value for channel, kept in before.channels.items()}
+    # What a channel without any curve has now is what it gets back once the strip is cleared.
     values |= {Channel(edit.path, edit.index): edit.value for edit in present_values(owner, sorted(new))}
     ledger = Ledger(bag, made=before.made or made, sets=before.sets)
     for change in changes:
@@ -202,6 +203,7 @@ def _write_change(
         if kept is not None and undone and channel in undone:
             kept, old = kept.started_over(old, *undone[channel])
         present = present_values(owner, [channel]) if is_new and owner is not None else []
+        # Removing a new curve again leaves the value that it had last.
         on_failure(partial(apply_edits, present))
         written = _rewrite(fcurve, old, pieces, spans, is_new=is_new, in_pieces=change.in_pieces)
         if ledger is not None:
@@ -234,6 +236,7 @@ def _rewrite(
             table = full = _full_table(first)
             written = written_keys(full)
         if is_new and len(fcurve.keyframe_points):  # a copy, see `_new_curve`
+            # Its other attributes are those of the curve that it was copied from, which are alike.
             fcurve.keyframe_points.foreach_set("co", table["co"].ravel())
         else:
             fcurve.keyframe_points.clear()
@@ -252,6 +255,7 @@ def _rewrite(
     fcurve.keyframe_points.clear()
     put_keys(fcurve, merged)
     fcurve.update()
+    # The kept keys came first when all were joined, so where a row was before sorting tells whether it is one of them.
     is_kept = order < len(kept["co"])
     _restore_handles(fcurve, merged, is_kept)
     # Keys that hold the curve beside the spans are new as well; those that were there before are somebody else's.
@@ -271,6 +275,7 @@ def _new_curve(bag: CurveBag, channel: ChannelKeys, new: NewCurves, *, may_copy:
         fcurve = new_fcurve(bag, *place)
         if kind is not None:
             new[kind] = fcurve
+    # Curves made by scripts are coloured like a rainbow; those of inserted keys by channel.
     fcurve.color_mode = COLOR_MODES.get(channel.path.rpartition(".")[2], "AUTO_RGB")
     return fcurve
 

@@ -98,6 +98,7 @@ def _set_rolls(armature: Object, rolls: Mapping[str, float]) -> None:
 def _roll(bone: EditBone, goal: Matrix) -> None:
     """Turn a bone about its own Y axis until its axes match the goal."""
     for _ in range(ROLL_ROUNDS):
+        # Both differ by a turn about Y only, whose cosine and sine stand in the first row.
         away = bone.matrix.to_3x3().transposed() @ goal
         bone.roll += math.atan2(away[0][2], away[0][0])
 

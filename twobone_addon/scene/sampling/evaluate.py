@@ -146,6 +146,7 @@ def _wrong(scene: Scene, place: Place, quantities: list[Quantity], frames: Array
     if not place.reduced:
         return set()
     shown = shown_values(scene, quantities)
+    # The present frame costs nothing extra of the big rig: it has been evaluated for the window.
     present = evaluated(quantities, np.array([scene.frame_current + scene.frame_subframe]), place.reduced)
     doubtful = {quantity.object for quantity in quantities if not np.array_equal(shown.get(quantity), present[quantity])}
     doubtful_quantities = [quantity for quantity in quantities if quantity.object in doubtful]

@@ -117,6 +117,8 @@ class Probes:
         probe = bpy.data.objects.new(PROBE_NAME, None)
         self._made.append(probe)
         for bone in bones:
+            # A bone as target makes Blender pose it and those above it, even where the rig is hidden or in no scene. With
+            # the object alone as target the pose would stay as it was last seen.
             constraint = probe.constraints.new("COPY_TRANSFORMS")
             constraint.target = self._thing(name)
             constraint.subtarget = bone
@@ -175,6 +177,7 @@ class StageReader(WorldReader):
     def reading(self, depsgraph: Any) -> Read:
         """Function that reads a frame into a row."""
         if not self._columns:
+            # The order in which Blender has the objects is its own, not that in which they were linked.
             self._columns = [thing.name for thing in depsgraph.view_layer_eval.objects]
             self._flat = np.empty((len(self._rows), MATRIX_SIZE * len(self._columns)), dtype=np.float32)
         flat = self._flat
@@ -223,6 +226,7 @@ class PoseReader:
 
         def read_all(row: int) -> None:
             fetch("matrix", fetched)
+            # Any other mode lets NumPy fill a buffer first, in case an index is out of range.
             every.take(columns, axis=0, out=flat[row], mode="clip")
 
         def read(row: int) -> None:

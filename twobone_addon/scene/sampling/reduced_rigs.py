@@ -198,6 +198,7 @@ def _bones_above(armature: Object, wanted: set[str], finder: RigGraph) -> set[st
             return None  # the iTaSC solver starts from the previous frame's pose
         if read | turned_by <= kept:
             return kept
+        # What drivers read and what IK turns has bones above it in turn, so look again until nothing is new.
         wanted = kept | read | turned_by
 
 
@@ -346,6 +347,7 @@ def reduced_rig(armature: Object, kept: set[str]) -> ReducedRig | None:
     thing.name = REDUCED_NAME
     for bone in thing.pose.bones:
         bone.custom_shape = bone.custom_shape_transform = None
+    # Edit Mode makes rest matrices anew from head, tail and roll. Where one is rounded otherwise than before, all bones stay.
     if all(_is_at_rest_as(bone, armature.data.bones[bone.name]) for bone in data.bones):
         thing.data = data
     else:
@@ -372,6 +374,7 @@ def _keep_curves(thing: Object, owners: Collection[str]) -> None:
     if bag is None or all(owner_of(fcurve.data_path) in owners for fcurve in bag.fcurves):
         return
     data = thing.animation_data
+    # Where actions have slots, none is chosen for an object of another name than the one that it was made for.
     slot, data.action = own_slot(data), data.action.copy()
     assign_slot(data, slot)
     fcurves = curve_bag(thing).fcurves

@@ -74,6 +74,7 @@ class Turned:
 
     def share(self, node: Node) -> float:
         """0..1, how far a bone follows the last bone that was turned: 1 if it follows completely."""
+        # The last tail moves whichever bone of the chain turns; a head may stay in its place.
         tail = self._before[self._last] @ Vector((0.0, self._length, 0.0))
         moved, expected = (self._after[bone] @ self._before[bone].inverted_safe() @ tail for bone in (node, self._last))
         distance = (expected - tail).length
@@ -94,7 +95,9 @@ def _remove_animation(copied: Object) -> None:
     """Remove actions and strips from a copy; its drivers stay."""
     data = copied.animation_data
     if data is not None:
+        # In tweak mode the action of animation data cannot be changed.
         data.use_tweak_mode = False
         data.action = None
+        # Removing while walking Blender's own list would skip every other track.
         for track in list(data.nla_tracks):
             data.nla_tracks.remove(track)
