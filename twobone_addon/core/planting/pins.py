@@ -6,6 +6,7 @@ heel and ball of one stance are as far apart as the points are on the foot.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -105,16 +106,16 @@ def find_pins(foot: Foot, on_heel: Mask, on_ball: Mask, heights: Heights | None 
     both = runs(on_heel & on_ball)
     turns = mean_turns([foot.turns[first : last + 1] for first, last in both])
     stands = [Stand(*run, turn) for run, turn in zip(both, turns, strict=True)]
-    places = _fitted_places(foot, held, _links(foot, held, stands))
+    ends = _heels_and_balls(stands, held)
+    places = _fitted_places(foot, held, _links(foot, held, stands, ends))
     if heights is not None:
         for _ in range(HEIGHT_ITERATIONS):
             _put_down(places, held, heights)
-            stands = [_with_rise(foot, stand, held, places) for stand in stands]
-            places = _fitted_places(foot, held, _links(foot, held, stands))
+            stands = _with_rises(foot, stands, ends, places)
+            places = _fitted_places(foot, held, _links(foot, held, stands, ends))
         _put_down(places, held, heights)
-        stands = [_with_rise(foot, stand, held, places) for stand in stands]
-        for stand in stands:
-            heel, ball = _heel_and_ball(stand, held)
+        stands = _with_rises(foot, stands, ends, places)
+        for stand, (heel, ball) in zip(stands, ends, strict=True):
             # The last turn has moved the ball a little off its fitted place; a rigid foot goes by its heel.
             places[ball] = places[heel] + foot.across(stand.turn, slice(stand.first, stand.last + 1))
     pins = [Pin(first, last, is_ball, place) for (first, last, is_ball), place in zip(held, places, strict=True)]
@@ -127,49 +128,58 @@ def _put_down(places: list[Array], held: list[_Held], heights: Heights) -> None:
         place[2] = heights(place, is_ball, first)
 
 
-def _heel_and_ball(stand: Stand, held: list[_Held]) -> tuple[int, int]:
-    """Indices in `held`, heels before balls, of the heel and ball of a stand."""
-    heel, ball = (number for number, (first, last, _) in enumerate(held) if first <= stand.first and stand.last <= last)
-    return heel, ball
+def _heels_and_balls(stands: Sequence[Stand], held: list[_Held]) -> list[tuple[int, int]]:
+    """Indices in `held`, heels before balls, of the heel and ball of each stand."""
+    heels = sum(not is_ball for *_, is_ball in held)
+    starts, begins = np.array([first for first, *_ in held]), [stand.first for stand in stands]
+    heel = np.searchsorted(starts[:heels], begins, side="right") - 1
+    ball = heels + np.searchsorted(starts[heels:], begins, side="right") - 1
+    return list(zip(heel.tolist(), ball.tolist(), strict=True))
 
 
-def _with_rise(foot: Foot, stand: Stand, held: list[_Held], places: list[Array]) -> Stand:
-    """The stand with the smallest turn that gives its ball the same rise over its heel as their places have."""
-    heel, ball = _heel_and_ball(stand, held)
-    return replace(stand, turn=levelled(stand.turn, foot.ball - foot.heel, places[ball][2] - places[heel][2]))
+def _with_rises(foot: Foot, stands: list[Stand], ends: Sequence[tuple[int, int]], places: list[Array]) -> list[Stand]:
+    """The stands with the smallest turns that give each ball the same rise over its heel as their places have."""
+    if not stands:
+        return stands
+    rises = np.array([places[ball][2] - places[heel][2] for heel, ball in ends])
+    turns = levelled(np.array([stand.turn for stand in stands]), foot.ball - foot.heel, rises)
+    return [replace(stand, turn=turn) for stand, turn in zip(stands, turns, strict=True)]
 
 
-def levelled(turn: Array, across: Array, rise: float) -> Array:
-    """The rotation nearest to `turn` `(3, 3)` for which a vector of the foot, `across` `(3,)`, rises by `rise`.
+def levelled(turns: Array, across: Array, rises: Array | float) -> Array:
+    """The rotations nearest to `turns` `(..., 3, 3)` for which a vector of the foot, `across` `(3,)`, rises by `rises` `(...)`.
 
-    If the vector is vertical, or too short to rise that far, it has no horizontal direction to keep, and `turn` is returned.
+    If the vector is vertical, or too short to rise that far, it has no horizontal direction to keep, and the turn is returned.
     """
-    way = turn @ across
-    length, level = np.linalg.norm(way), np.hypot(way[0], way[1])
-    flat = np.sqrt(max(0.0, length**2 - rise**2))
-    if not level or not flat:
-        return turn
-    risen = np.array([way[0] * flat / level, way[1] * flat / level, rise])
-    return least_turn(way / length, risen / length) @ turn
+    ways = turns @ across
+    lengths, levels = np.linalg.norm(ways, axis=-1), np.hypot(ways[..., 0], ways[..., 1])
+    flat = np.sqrt(np.maximum(0.0, lengths**2 - np.square(rises)))
+    can_turn = (levels != 0.0) & (flat != 0.0)
+    shortened = np.divide(flat, levels, out=np.zeros_like(flat), where=can_turn)
+    risen = np.stack([ways[..., 0] * shortened, ways[..., 1] * shortened, np.where(can_turn, rises, 0.0)], axis=-1)
+    lengths = np.where(can_turn, lengths, 1.0)[..., None]
+    return np.where(can_turn[..., None, None], least_turn(ways / lengths, risen / lengths) @ turns, turns)
 
 
-def _links(foot: Foot, held: list[_Held], stands: list[Stand]) -> list[tuple[int, int, Array]]:
+def _links(foot: Foot, held: list[_Held], stands: list[Stand], ends: Sequence[tuple[int, int]]) -> list[tuple[int, int, Array]]:
     """Pairs of held points, heel and ball, that the rigid foot links, with the vector `(3,)` from heel to ball."""
     pairs: list[tuple[int, int, Stand | None, Indices]] = []
     balls = [(ball, start, end) for ball, (start, end, is_ball) in enumerate(held) if is_ball]
-    starts, ends = np.array([start for _, start, _ in balls]), np.array([end for _, _, end in balls])
+    firsts, lasts = [start for _, start, _ in balls], [end for _, _, end in balls]
+    common: dict[tuple[int, int], Stand] = {}
+    for both, stand in zip(ends, stands, strict=True):
+        common.setdefault(both, stand)
     for heel, (first, last, is_ball) in enumerate(held):
-        near = [] if is_ball else np.flatnonzero((starts <= last + 1) & (ends >= first - 1)).tolist()
+        near = range(0) if is_ball else range(bisect_left(lasts, first - 1), bisect_right(firsts, last + 1))
         for ball, start, end in (balls[number] for number in near):
-            common = (stand for stand in stands if first <= stand.first <= last and start <= stand.first <= end)
             # Without a common stand the foot rolls over from heel to ball, or back, from one frame to the next.
-            pairs.append((heel, ball, next(common, None), np.array([min(last, end), max(first, start)])))
-    rolling = iter(mean_turns([foot.turns[rows] for _, _, common, rows in pairs if common is None]))
+            pairs.append((heel, ball, common.get((heel, ball)), np.array([min(last, end), max(first, start)])))
+    rolling = iter(mean_turns([foot.turns[rows] for _, _, stand, rows in pairs if stand is None]))
     return [
         (heel, ball, foot.across(next(rolling), rows))
-        if common is None
-        else (heel, ball, foot.across(common.turn, slice(common.first, common.last + 1)))
-        for heel, ball, common, rows in pairs
+        if stand is None
+        else (heel, ball, foot.across(stand.turn, slice(stand.first, stand.last + 1)))
+        for heel, ball, stand, rows in pairs
     ]
 
 
@@ -179,6 +189,10 @@ def _fitted_places(foot: Foot, held: list[_Held], links: list[tuple[int, int, Ar
     seen = [points[is_ball][first : last + 1] for first, last, is_ball in held]
     offsets: list[Array | None] = [None] * len(held)
     places: list[Array] = [np.zeros(3)] * len(held)
+    linked: list[list[tuple[int, Array]]] = [[] for _ in held]
+    for one, other, way in links:
+        linked[one].append((other, way))
+        linked[other].append((one, -way))
     for root in range(len(held)):
         if offsets[root] is not None:
             continue
@@ -186,11 +200,10 @@ def _fitted_places(foot: Foot, held: list[_Held], links: list[tuple[int, int, Ar
         group = [root]
         # The list grows while it is walked: each member brings in all that it is linked to.
         for member in group:
-            for one, other, way in links:
-                for here, there, step in ((one, other, way), (other, one, -way)):
-                    if here == member and offsets[there] is None:
-                        offsets[there] = offsets[here] + step
-                        group.append(there)
+            for there, step in linked[member]:
+                if offsets[there] is None:
+                    offsets[there] = offsets[member] + step
+                    group.append(there)
         known = [(member, offsets[member]) for member in group]
         middle = np.concatenate([seen[member] - offset for member, offset in known if offset is not None]).mean(axis=0)
         for member, offset in known:
