@@ -78,15 +78,16 @@ def foot_goals(
     at_frames = foot.on(whole)
     on, heights = (on_heel, on_ball), None if down is None else down.heights
     axes = slice(2, 3) if upright else slice(0, 3)
-    animated_pins = find_pins(at_frames, *on)
+    animated_pins = whole_pins = find_pins(at_frames, *on)
     moving = _unsettled(at_frames, animated_pins, on_heel | on_ball, settled, axes)
     if down is not None:
-        moving |= _unsettled(at_frames, find_pins(at_frames, *on, heights), on_heel | on_ball, max(settled, down.near), axes)
+        whole_pins = find_pins(at_frames, *on, heights)
+        moving |= _unsettled(at_frames, whole_pins, on_heel | on_ball, max(settled, down.near), axes)
     if carried is not None:
         for first, last in runs(on_heel | on_ball):
             moving[first : last + 1] |= carried[first : last + 1].any()
-    is_known = heights is None and np.array_equal(moving, on_heel | on_ball)
-    pins = animated_pins if is_known else find_pins(at_frames, on_heel & moving, on_ball & moving, heights)
+    is_known = np.array_equal(moving, on_heel | on_ball)
+    pins = whole_pins if is_known else find_pins(at_frames, on_heel & moving, on_ball & moving, heights)
     turns, turned = _turns(foot, pins, turning)
     goals, pinned = foot.ankles.copy(), np.zeros(len(foot.ankles), dtype=bool)
     ways = foot.ways(turns, foot.heel), foot.ways(turns, foot.ball)
