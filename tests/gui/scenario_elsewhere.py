@@ -18,7 +18,7 @@ from tests.gui.walking import prepare_walk
 
 CLOSE = 1e-5
 PIXELS = 2.0
-LONG = 5000
+LONG = 50_000
 """Frames that no machine samples before an operator shows progress."""
 
 
@@ -58,7 +58,7 @@ def scenario(user):
     yield from user.look_from("RIGHT")
     yield from user.open_sidebar("Two-Bone IK")
     yield from user.wait(10)
-    for part in (quad_view, pie_menu, menu_search, object_menu, presets, second_window):
+    for part in (quad_view, pie_menu, menu_search, object_menu, presets, second_window, two_in_pose_mode, hidden, appended):
         before = state()
         yield from part(user)
         yield from user.wait(5)
@@ -188,6 +188,78 @@ def presets(user):
     yield from user.hover("WINDOW")
     yield from user.press("Z", ctrl=True)
     yield from user.wait(10)
+
+
+def press_bake_all(user):
+    """Click it, with the mouse back over the viewport at the end."""
+    yield from user.open_sidebar("Two-Bone IK")
+    yield from user.click(*(yield from user.find_button("bpy.ops.twobone.bake_all(")))
+    yield from user.wait(20)
+    yield from user.hover("WINDOW")
+
+
+def undo(user, times):
+    for _ in range(times):
+        yield from user.press("Z", ctrl=True)
+        yield from user.wait(10)
+
+
+def baked(name):
+    return [chain.name for chain in bpy.data.objects[name].twobone.chains if chain.report]
+
+
+def two_in_pose_mode(user):
+    """Of two characters in Pose Mode the active one is baked, and both stay in it."""
+    bpy.ops.object.mode_set(mode="OBJECT")
+    other = bpy.data.objects["Walker"].copy()
+    bpy.context.scene.collection.objects.link(other)
+    other.name, other.location.x = "Other", 1.0
+    other.animation_data.action = other.animation_data.action.copy()
+    other.select_set(state=True)
+    bpy.ops.object.mode_set(mode="POSE")
+    bpy.ops.ed.undo_push(message="Two in Pose Mode")
+    yield from press_bake_all(user)
+    yield from user.picture("two_in_pose_mode")
+    assert baked("Walker")
+    assert not baked("Other")
+    assert [bpy.data.objects[name].mode for name in ("Walker", "Other")] == ["POSE", "POSE"]
+    yield from undo(user, 2)
+
+
+def hidden(user):
+    """A target in a collection that is hidden and locked is followed, and stays there."""
+    (target,) = {chain.target for chain in bpy.data.objects["Walker"].twobone.chains if chain.target is not None}
+    away, scene = bpy.data.collections.new("Away"), bpy.context.scene.collection
+    scene.children.link(away)
+    for holder in target.users_collection:
+        holder.objects.unlink(target)
+    away.objects.link(target)
+    away.hide_select = bpy.context.view_layer.layer_collection.children["Away"].hide_viewport = True
+    bpy.ops.ed.undo_push(message="Hidden")
+    yield from press_bake_all(user)
+    yield from user.picture("hidden_target")
+    assert baked("Walker")
+    layer = bpy.context.view_layer.layer_collection.children["Away"]
+    assert (layer.hide_viewport, layer.collection.hide_select) == (True, True)
+    yield from undo(user, 2)
+
+
+def appended(user):
+    """An appended character brings its chains, and is baked."""
+    path = str(user.pictures / "character.blend")
+    bpy.data.libraries.write(path, {bpy.data.objects["Walker"]})
+    bpy.ops.object.mode_set(mode="OBJECT")
+    bpy.ops.wm.append(directory=f"{path}/Object/", filename="Walker", autoselect=True)
+    (rig,) = [thing for thing in bpy.context.selected_objects if thing.type == "ARMATURE"]
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.ed.undo_push(message="Appended")
+    name = rig.name
+    assert name != "Walker"
+    yield from press_bake_all(user)
+    yield from user.picture("appended")
+    assert baked(name)
+    assert not baked("Walker")
+    yield from undo(user, 2)
 
 
 def second_window(user):
