@@ -46,6 +46,16 @@ def test_an_audit_measures_from_the_soles_that_the_motion_shows(data_folder):
     assert report["is_fine"]
 
 
+@pytest.mark.parametrize("action, stands", [("Walking_A", True), ("Walking_B", False)])
+def test_a_short_cycle_in_place_is_judged_by_feet_that_stand_not_by_those_that_lift(data_folder, action, stands):
+    """Of both walks the second slides by a twelfth of the leg a contact, seen by the speed of its toes."""
+    rig, _ = open_rig(data_folder, RealLimb(KAYKIT, "", "", "", (1, 26), action))
+    bpy.ops.twobone.audit(armature=rig.name)
+    report = json.loads(bpy.context.window_manager.twobone_report)
+    assert report["ground_velocity"][1] > 0.0
+    assert report["is_fine"] == stands, report["sentence"]
+
+
 @pytest.mark.parametrize("fps, both", [(120, 0.01), (24, 0.1)])
 def test_the_recorded_walk_alternates(data_folder, fps, both):
     """Played at its own rate, and slowed down five times as Blender imports it if nobody asks for more.

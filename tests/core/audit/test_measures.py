@@ -18,6 +18,20 @@ def bending_leg(bends):
     return np.cumsum(np.stack([np.zeros_like(thighs), thighs, shins], axis=1), axis=1)
 
 
+def test_a_foot_that_lands_rolls_and_leaves_does_not_slide_and_one_that_drifts_slides_by_its_speed():
+    """Six frames on the ground at 30 a second, the heel up in the last two, and two in the air before and after."""
+    forward = np.array([-0.6, -0.3, *np.zeros(6), 0.5, 1.0])
+    states = np.array([[0, 0, *[ContactState.BOTH] * 4, *[ContactState.BALL] * 2, 0, 0]])
+    places = np.zeros((1, 2, 10, 3))
+    places[..., 1] = forward
+    places[0, 0, 6:, 2] = (0.05, 0.1, 0.2, 0.3)
+    assert measures.standing_speed(places, states, 1.0, 30.0) == 0.0
+    assert measures.kimodo_skating(places, places[..., 2], states, 1.0, 30.0).foot_skate_from_contacts > 1.0
+    places[..., 0] += 0.4 / 30.0 * np.arange(10)
+    assert measures.standing_speed(places, states, 1.0, 30.0) == pytest.approx(0.4)
+    assert measures.standing_speed(places, 0 * states, 1.0, 30.0) == 0.0
+
+
 @both_rates
 def test_what_moves_evenly_does_not_pop_however_fast(rate):
     assert measures.pops(np.linspace(0.0, 50.0, 100)[:, None], rate).max() == pytest.approx(0.0, abs=1e-9)
