@@ -34,13 +34,13 @@ def rig(registered_addon):
 
 @pytest.mark.parametrize("text", SPOILED.values(), ids=SPOILED.keys())
 def test_notes_of_found_contacts_that_are_not_legible_count_as_none_and_are_replaced(rig, text):
-    from twobone_addon.tasks.find_contacts.plan import edited_by_hand, write_states
+    from twobone_addon.tasks.find_contacts.plan import ChainStates, edited_by_hand, write_states
 
     frames = np.arange(1.0, 25.0)
     states = np.where(frames < 12, 3, 0)
     rig.twobone.chains["leg"].found_contacts = text
     assert not edited_by_hand(rig, "leg", frames).any()
-    write_states(rig, "leg", frames, states, kept=np.zeros(24, bool), found=states)
+    write_states(rig, frames, [ChainStates("leg", states, np.zeros(24, bool), states)])
     (noted,) = json.loads(rig.twobone.chains["leg"].found_contacts).values()
     assert noted["contacts"] == [[1.0, 11.0, "BOTH"]]
 

@@ -18,7 +18,7 @@ MAY_ALSO = {
     "scene/new_objects.py": {"add_empty", "mirror_plainly", "_mirror_channels", "_mirror_curves", "parent_frames"},
     "scene/keys/destinations.py": {"_new_strip", "_assign_trial", "_restore", "muted_strips"},
     "scene/keys/writing.py": {"_rewrite", "_new_curve", "_restore_handles"},
-    "scene/keys/contact_keys.py": {"write_contact"},
+    "scene/keys/contact_keys.py": {"_write_curve"},
     "scene/restoring.py": {"frame_and_edits_kept"},
     "scene/rig/rolling.py": {"_set_rolls", "_roll", "set_rotation_mode"},
     "scene/visible/switches.py": {"switched_bones"},

@@ -9,7 +9,7 @@ import pytest
 
 from tests.tasks.checks.seen_walk import SIDES, Seen, plant, whole_frames
 from tests.tasks.rigs.walker import Walk, build_walker, key_contacts
-from twobone_addon.scene.keys.contact_keys import write_contact
+from twobone_addon.scene.keys.contact_keys import ContactKeys, write_contacts
 from twobone_addon.tasks.plant.pose.standing import restless_notes
 
 FAR = Walk(slide=0.5)
@@ -20,7 +20,7 @@ def found_contacts(armature, states):
     for side in SIDES:
         frames = np.arange(1.0, len(states[side]) + 1.0)
         chain = armature.twobone.chains[f"leg.{side}"]
-        write_contact(armature, chain, frames, np.asarray(states[side]), np.zeros(len(frames), dtype=bool))
+        write_contacts(armature, frames, [ContactKeys(chain, np.asarray(states[side]), np.zeros(len(frames), dtype=bool))])
 
 
 def test_a_contact_that_would_move_a_foot_too_far_is_left_and_listed(empty_file):

@@ -84,6 +84,8 @@ class Ledger:
     """The same of copies that runs made of it before they made this one of them."""
     sets: dict[str, SetProperty] = field(default_factory=dict)
     """Properties set along with keys, such as a constraint's mute, by data path."""
+    packed: dict[int, tuple[KeyTable, bytes]] = field(default_factory=dict)
+    """The tables that were unpacked, which nothing changes, with their bytes, by identity: they need no packing again."""
 
     @classmethod
     def of(cls, bag: CurveBag, owner: Object | None = None) -> Ledger:
@@ -228,7 +230,7 @@ class Ledger:
         return sorted(self.channels.items(), key=lambda item: (item[1].limb, latest[item[1].limb, item[1].task], item[0]))
 
     def _packed(self) -> bytes:
-        parts = _Parts()
+        parts = _Parts(self.packed)
         channels = [
             [
                 *(path, index, kept.task, kept.tasks, kept.limb, kept.value),
@@ -252,6 +254,12 @@ class Ledger:
         header = json.dumps({"channels": channels, **rest}).encode()
         return b"".join([len(header).to_bytes(8, "little"), header, *parts.all])
 
+    def _table(self, parts: Sequence[bytes], place: Sequence[int]) -> KeyTable:
+        table = _table(parts, place)
+        if place[0]:
+            self.packed[id(table)] = table, parts[place[1]]
+        return table
+
     def _unpack(self, packed: bytes) -> None:
         header, end = _header(packed)
         ends = end + np.cumsum([0, *header["sizes"]])
@@ -262,7 +270,7 @@ class Ledger:
                 tuple(
                     Layer(
                         tuple(map(tuple, spans)),
-                        *(_table(parts, table) for table in tables[:2]),
+                        *(self._table(parts, table) for table in tables[:2]),
                         *(_written(parts, table) for table in tables[2:]),
                     )
                     for spans, *tables in layers
@@ -304,8 +312,9 @@ def _header(packed: bytes) -> tuple[Any, int]:
 class _Parts:
     """Numbered byte strings, equal ones only once: many channels have keys on the same frames."""
 
-    def __init__(self) -> None:
+    def __init__(self, packed: dict[int, tuple[KeyTable, bytes]]) -> None:
         self.all: dict[bytes, int] = {}
+        self.packed = packed
 
     def add(self, part: bytes) -> int:
         return self.all.setdefault(part, len(self.all))
@@ -320,6 +329,8 @@ class _Parts:
         """Number of keys, and number of their bytes; most columns are constant, which compresses well."""
         if not len(table["co"]):
             return [0, 0]
+        if id(table) in self.packed:
+            return [len(table["co"]), self.add(self.packed[id(table)][1])]
         columns = (np.ascontiguousarray(table[name], dtype=number_type(name)).tobytes() for name in WIDTHS)
         return [len(table["co"]), self.add(zlib.compress(b"".join(columns), 1))]
 

@@ -25,7 +25,15 @@ from ...said import Sentence
 from ...scene.blender_types import FCurve, Object, Scene
 from ...scene.bones import ChainNames
 from ...scene.ground import GroundSurface, changes_shape
-from ...scene.keys.contact_keys import contact_changes, contact_curve, contact_path, keyed_by_hand, keyed_states, write_contact
+from ...scene.keys.contact_keys import (
+    ContactKeys,
+    contact_changes,
+    contact_curve,
+    contact_path,
+    keyed_by_hand,
+    keyed_states,
+    write_contacts,
+)
 from ...scene.keys.guarding import refuse_stretched_time, refuse_unwritable
 from ...scene.keys.reading import read_frames
 from ...scene.keys.replaced import FOUND
@@ -47,31 +55,34 @@ def is_keyed(armature: Object, chain: str) -> bool:
     return stored is not None and contact_curve(armature, stored) is not None
 
 
-def write_states(
-    armature: Object,
-    chain: str,
-    frames: Array,
-    states: Codes,
-    *,
-    kept: Mask,
-    found: Codes,
-    stances: Sequence[Stance | None] = (),
-    task: str = FOUND,
-) -> None:
-    """Key states `(F,)` on a stored chain, those that are `kept` as edited by hand, and note what was `found` beside them.
+@dataclass(frozen=True, slots=True)
+class ChainStates:
+    """The contact to key on a stored chain."""
 
-    stances : of each contact in `found`, whose measures are noted, too; without, those of the earlier note stay
-    """
-    stored = armature.twobone.chains[chain]
-    write_contact(armature, stored, frames, states, kept, task=task)
-    _note(armature, stored, frames, found, stances)
+    chain: str
+    states: Codes
+    kept: Mask
+    """Which states are kept as edited by hand."""
+    found: Codes
+    """The states to note as found."""
+    stances: Sequence[Stance | None] = ()
+    """Of each contact in `found`, whose measures are noted, too; without, those of the earlier note stay."""
+
+
+def write_states(armature: Object, frames: Array, feet: Sequence[ChainStates], *, task: str = FOUND) -> None:
+    """Key the states of stored chains at `frames` `(F,)`, and note what was found beside them."""
+    chains = armature.twobone.chains
+    keys = [ContactKeys(chains[foot.chain], foot.states, foot.kept) for foot in feet]
+    write_contacts(armature, frames, keys, task=task)
+    for foot in feet:
+        _note(armature, chains[foot.chain], frames, foot.found, foot.stances)
 
 
 def take_contact(armature: Object, chain: StoredChain, span: Span, *, stands: bool) -> None:
     """Key a contact again as it was found in `span`; or, as if by hand, that the foot is in the air there."""
     frames = even_frames(span)
     states = states_of_contacts(noted_contacts(armature, chain), frames) if stands else np.zeros(len(frames), dtype=int)
-    write_contact(armature, chain, frames, states, np.full(len(frames), not stands))
+    write_contacts(armature, frames, [ContactKeys(chain, states, np.full(len(frames), not stands))])
 
 
 def noted_contacts(armature: Object, chain: StoredChain) -> list[Contact]:

@@ -30,7 +30,7 @@ from ...scene.visible.skin import Skins
 from ...settings.feet import ContactSettings
 from ...settings.tasks import TABLES
 from ..find_limbs import stored_limbs
-from .plan import ContactPlan, FootPlan, foot_plan, noted_contacts, noted_measures, plan_contacts, write_states
+from .plan import ChainStates, ContactPlan, FootPlan, foot_plan, noted_contacts, noted_measures, plan_contacts, write_states
 from .solve import FoundContacts, solve_contacts
 
 MOST_FRAMES = 20_000
@@ -323,9 +323,11 @@ def key_contacts(scene: Scene, plan: ContactPlan) -> Story[ContactReport]:
     yield Make(stored_limbs(armature, plan.legs.found))
 
     def write() -> None:
-        for place, (foot, states, kept) in enumerate(zip(plan.feet, found.to_key(), found.kept(), strict=True)):
-            found_states, stances = found.states[place], found.stances(place, found.states[place])
-            write_states(armature, foot.chain, plan.frames, states, kept=kept, found=found_states, stances=stances)
+        feet = [
+            ChainStates(foot.chain, states, kept, found.states[place], found.stances(place, found.states[place]))
+            for place, (foot, states, kept) in enumerate(zip(plan.feet, found.to_key(), found.kept(), strict=True))
+        ]
+        write_states(armature, plan.frames, feet)
 
     paths = [Property(armature, contact_path(armature.twobone.chains[foot.chain])) for foot in plan.feet]
     yield Write([], lambda: report, lambda: paths, write)

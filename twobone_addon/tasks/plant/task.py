@@ -24,7 +24,7 @@ from ...scene.writer import assign
 from ...settings import BakeSettings
 from ...settings.feet import PlantSettings
 from ...settings.tasks import TABLES
-from ..find_contacts.plan import noted_contacts, write_states
+from ..find_contacts.plan import ChainStates, noted_contacts, write_states
 from ..find_contacts.solve import solve_contacts
 from ..find_contacts.task import assumed_soles, ground_ends
 from ..find_limbs import stored_limbs
@@ -102,12 +102,13 @@ def _write_contacts(plan: PlantPlan, solved: PlantSolution) -> None:
     pairs = list(zip(legs, keyed, strict=True))
     if all(np.array_equal(leg.states, keyed_leg.states[:count]) for leg, keyed_leg in pairs):
         return
+    armature, feet = object_named(plan.armature), []
     for leg, keyed_leg in pairs:
-        kept = keyed_leg.by_hand[:count] & plan.contacts.settings.keep
+        name, kept = leg.before.leg.chain, keyed_leg.by_hand[:count] & plan.contacts.settings.keep
         states = np.where(kept, keyed_leg.states[:count], leg.states)
-        armature, name = object_named(plan.armature), leg.before.leg.chain
         noted = states_of_contacts(noted_contacts(armature, armature.twobone.chains[name]), plan.frames)
-        write_states(armature, name, plan.frames, states, kept=kept, found=np.where(kept, noted, leg.states), task=WITH_FEET)
+        feet.append(ChainStates(name, states, kept, np.where(kept, noted, leg.states)))
+    write_states(armature, plan.frames, feet, task=WITH_FEET)
 
 
 def planted_report(
