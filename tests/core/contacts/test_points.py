@@ -95,6 +95,32 @@ def test_the_ball_of_such_a_paw_is_where_its_mesh_ends_in_front():
     assert points.ball_height == pytest.approx(0.0, abs=1e-9)
 
 
+@pytest.mark.parametrize("sees_mesh", [False, True])
+def test_both_points_of_a_hind_leg_stay_while_its_hoof_stands_and_the_bone_above_it_leans(sees_mesh):
+    """Five links, as in a horse: the foot's bone ends at the fetlock, and the hoof below that stands flat."""
+    fetlock, hoof = np.array([0.2, 0.77, 0.16]), np.array([[0.2, 0.74, 0.08], [0.2, 0.7, 0.0]])
+    foot = bone([0.2, 0.73, 0.53], fetlock)
+    points = foot_points(
+        foot_rest=foot,
+        foot_length=0.37,
+        toe_rest=bone(fetlock, hoof[0]),
+        joints_below=hoof,
+        up_armature=UP,
+        leg_length=0.68,
+        seen=np.array([[0.2, y, 0.0] for y in (0.66, 0.8)]) if sees_mesh else None,
+        source="MESH",
+    )
+    leaning = []
+    for angle in np.linspace(-0.4, 0.4, 9):
+        turn = np.eye(4)
+        turn[1:3, 1:3] = [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]
+        turn[:3, 3] = fetlock - turn[:3, :3] @ fetlock
+        leaning.append(turn @ foot)
+    for point in (points.heel, points.ball):
+        assert np.ptp(posed_point(point, np.array(leaning)), axis=0).max() < 1e-12
+    assert points.ball_height == pytest.approx(0.16)
+
+
 def test_in_an_import_y_may_be_up_and_bones_scaled():
     foot = bone([0.0, 9.0, 0.0], [0.0, 0.0, 15.0])
     foot[:3, :3] *= 2.0

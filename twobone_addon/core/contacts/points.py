@@ -23,6 +23,9 @@ NEAR_FLOOR = 0.18
 """Leg lengths up to which a foot's lowest joint may be above the armature's origin if that is on the floor at rest."""
 STRIKE = np.tan(np.radians(20.0))
 """Tangent of a foot's pitch when it lands or lifts: the heel touches the ground first, the toes last."""
+THICK = 0.1
+"""Height of the toes' joint above the sole, leg lengths, from which on a joint below half of that height shows that the foot
+goes on, as in hooves and hind paws; a person's shoe has a third of it."""
 FARTHEST = 1.0
 """Largest distance of a heel behind the ankle, relative to that from ankle to ball, or in leg lengths."""
 TILTED, LAID_OUT = np.cos(np.radians([60.0, 30.0]))
@@ -45,7 +48,7 @@ class FootPoints:
     """Heel and ball as points fixed to the bone that carries the foot, in the space of that bone."""
 
     heel: Array
-    """`(3,)` on the sole, below the ankle or behind it."""
+    """`(3,)` on the sole, below the ankle or behind it; the ball if the foot goes on below that."""
     ball: Array
     """`(3,)` joint about which the toes bend: head of the toe bone, else tail of the foot, else the heel."""
     ball_height: float
@@ -63,6 +66,8 @@ class FootPoints:
     """Whether the rest pose may be a stand; nobody stands with all joints of a leg in one line."""
     has_toes: bool = False
     """Whether a toe bone shows where the ball is; the tail of a foot may be guessed by an import."""
+    leg_length: float = 0.0
+    """Length of the leg, in the armature's units; 0 if it is not known."""
     has_rolled: bool = False
     """Whether the motion has shown how far the heel is behind the ankle."""
 
@@ -136,9 +141,9 @@ def foot_points(
     own_source: Source = source if len(vertices) else "REST"
     links = np.diff([*(np.zeros((0, 3)) if leg is None else leg), ball], axis=0)
     is_stand = len(links) == 0 or bool(np.any(links[1:] @ links[0] < IN_LINE * magnitude(links[1:]) * magnitude(links[0])))
-    points = FootPoints(
-        own[0], own[2], 0.0, own_source, joints=own, seen=vertices, size=size, is_stand=is_stand, has_toes=toe_rest is not None
-    )
+    has_toes = toe_rest is not None
+    points = FootPoints(own[0], own[2], 0.0, own_source, joints=own, seen=vertices, size=size, is_stand=is_stand)
+    points = replace(points, has_toes=has_toes, leg_length=leg_length)
     return _placed(points, bone_from_armature @ up * size, float(sole - ankle @ up) / size)
 
 
@@ -156,7 +161,12 @@ def _placed(points: FootPoints, up: Array, sole: float) -> FootPoints:
         back = float(np.clip(-strikes, 0.0, FARTHEST * (ball @ ahead)))
     heel = up * sole - ahead * back
     ball = heel if is_guessed else ball
-    return replace(points, heel=heel, ball=ball, ball_height=float(ball @ up - sole) * points.size, up=up)
+    height = float(ball @ up - sole) * points.size
+    goes_on = float(np.min(points.joints @ up) - sole) * points.size < 0.5 * height
+    if points.has_toes and goes_on and 0.0 < THICK * points.leg_length < height:
+        # What is on the ground turns against the foot's bone: of that bone's points, the joint between them moves least.
+        heel = ball
+    return replace(points, heel=heel, ball=ball, ball_height=height, up=up)
 
 
 def _ahead(ball: Array, up: Array) -> Array:
