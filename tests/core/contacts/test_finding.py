@@ -490,6 +490,23 @@ def test_a_foot_that_rests_and_is_then_dragged_on_rests_where_it_did(rate):
     assert np.abs(points[0, 1, first : last + 1, 0]).max() < 0.01
 
 
+@pytest.mark.parametrize("rate", [30, 60, 120])
+def test_a_slow_step_after_a_quick_one_is_a_step_as_well(rate):
+    """The quick one makes the slow one look like a rest, as long as both are in one stance."""
+    times = np.arange(round(4.4 * rate)) / rate
+    quick, slow = (np.clip((times - start) / lasts, 0.0, 1.0) for start, lasts in ((1.0, 0.3), (2.6, 0.5)))
+    points = np.zeros((2, 2, len(times), 3))
+    points[0, ..., 0] = 0.15 * quick**2 * (3.0 - 2.0 * quick) + 0.06 * slow**2 * (3.0 - 2.0 * slow)
+    points[0, 0, :, 1], points[1, 0, :, :2], points[1, 1, :, :2] = -0.25, (-0.3, -0.25), (-0.3, 0.0)
+    points[0, 0, :, 2] = 0.03 * (np.sin(np.pi * quick) + np.sin(np.pi * slow))
+    hips = np.tile([[[0.1, 0.0, 0.9]], [[-0.2, 0.0, 0.9]]], (1, len(times), 1))
+    states = find_states(FeetMotion(points, points[..., 2], hips, 1.0, rate), Thresholds())
+    rests = [np.ptp(points[0, 1, first : last + 1, 0]) for first, last in runs(states[0] > 0)]
+    assert len(rests) == 3
+    assert max(rests) < 0.02
+    assert np.count_nonzero(states[0]) > 0.75 * len(times)
+
+
 @pytest.mark.parametrize("rate", RATES)
 def test_hops_and_a_stop_are_planted_where_they_stand(rate):
     for name, feet, _ in counter_set(rate):

@@ -91,6 +91,8 @@ the next if the foot is lifted (twice as many if not), most seconds between them
 speed in the rests. A foot that skates goes on at one speed; one that steps is quick once and rests before and after."""
 MOST_AT_PLACE = 0.2
 """Leg lengths per second above which no foot rests, however quick its steps are."""
+STEP_ROUNDS = 4
+"""Most times that a foot's stances are searched for steps."""
 SWUNG = 1.0
 """Leg lengths per second of heel or ball above which a foot that leaves a rest swings out, rather than slides on."""
 STEADY = 0.02
@@ -449,8 +451,12 @@ def _tidied(motion: Kinematics, estimate: StanceEstimate, landed: Mask, given: T
         ball = motion.points[foot, 1]
         is_given = bool(given.enter_speed or given.leave_speed or motion.belt.any())
         steps = _lifted_inside(motion, foot, foot_stands, evidence[foot])
-        for first, last in [*steps, *(() if is_given else _steps_out_of_rests(motion, foot, foot_stands))]:
-            foot_stands[first : last + 1] = False
+        # Without a quick step in it, a stance shows slower ones beside its rests.
+        rounds = 0 if is_given else STEP_ROUNDS
+        while steps or rounds:
+            for first, last in steps:
+                foot_stands[first : last + 1] = False
+            steps, rounds = _steps_out_of_rests(motion, foot, foot_stands) if rounds else [], max(rounds - 1, 0)
         for first, last in runs(foot_stands):
             if estimate.may_glide[foot] and _glides(ball[first : last + 1], motion.body[first : last + 1], motion.rate):
                 foot_stands[first : last + 1] = False
