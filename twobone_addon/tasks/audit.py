@@ -41,7 +41,7 @@ from .find_contacts.plan import ContactPlan, Legs, contact_frames, contacts_sour
 from .find_contacts.solve import FoundContacts, grounded_feet, solve_contacts
 from .find_limbs import HUGE, found_limbs
 from .plant.keys.anew import planted_departures
-from .plant.report.reporting import LARGE_REPAIR
+from .plant.report.reporting import LARGE_REPAIR, Lengths
 
 
 @dataclass(frozen=True, slots=True)
@@ -517,7 +517,9 @@ def _checks(  # noqa: C901 - one list of limits
     scene: Scene, plan: AuditPlan, solution: Audited
 ) -> Iterator[_Check]:
     """Compare every measure that has a limit with it."""
-    settings, text, frames = plan.settings, units_of(scene).text, plan.contacts.frames
+    settings, units, frames = plan.settings, units_of(scene), plan.contacts.frames
+    feet = [limb for limb in solution.limbs if limb.skate_share is not None]
+    text = Lengths(units, max(limb.length for limb in feet)).said if feet else units.text
 
     def check(value: float, limit: float, frame: float, template: str, **values: Any) -> _Check:
         ratio = value / limit if limit > 0.0 else (float("inf") if value > 0.0 else 0.0)
@@ -525,7 +527,6 @@ def _checks(  # noqa: C901 - one list of limits
 
     if solution.first:
         yield check(2.0, 1.0, float(frames[0]), "the first frame ({frame:g}) is a rest pose")
-    feet = [limb for limb in solution.limbs if limb.skate_share is not None]
     rows = [(row.slide / limb.length, row.height / limb.length, row, limb) for limb in feet for row in limb.contacts]
     if rows:
         worst = max(rows, key=lambda row: row[0])

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 
 import bpy
 import numpy as np
@@ -56,6 +57,7 @@ def test_feet_that_slide_are_found():
     report = audit()
     assert not report["is_fine"]
     assert "slide by" in report["sentence"]
+    assert "of the leg" not in report["sentence"]
     assert report["slide"] > 0.02
 
 
@@ -167,6 +169,10 @@ def test_skating_clips_are_found_and_their_repairs_are_fine(data_folder, pair):
     raw, fixed = reports["raw"], reports["fixed"]
     assert not raw["is_fine"]
     assert any("skates" in reason for reason in raw["reasons"])
+    for reason in filter(None, (re.search(r"slide by .* (a contact, farthest.*)", str(reason)) for reason in raw["reasons"])):
+        # A figure in centimetres in a scene in metres: its size is told by its leg.
+        part = re.search(r"m \(([\d.]+) % of the leg\) a contact", reason[0])
+        assert float(part[1]) == pytest.approx(100.0 * raw["slide"], rel=0.05)
     assert fixed["is_fine"], fixed["sentence"]
     assert fixed["slide"] < 0.4 * raw["slide"]
     assert fixed["skating"]["foot_skate_from_contacts"] < 0.4 * raw["skating"]["foot_skate_from_contacts"]
