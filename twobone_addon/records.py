@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING and sys.version_info >= (3, 13):
 else:
     from dataclasses import replace  # noqa: TID251 - the one place
 
-__all__ = ["extended", "replace"]
+__all__ = ["extended", "replace", "unchecked"]
 
 Derived = TypeVar("Derived")
 
@@ -31,3 +32,11 @@ Derived = TypeVar("Derived")
 def extended(kind: type[Derived], record: Any, **more: Any) -> Derived:
     """A record of a type derived from that of `record`: its fields, and `more`."""
     return kind(**{entry.name: getattr(record, entry.name) for entry in fields(record)}, **more)
+
+
+def unchecked(record: Derived, changes: Mapping[str, Any]) -> Derived:
+    """A copy of a record with fields set to values that are known to be valid: no field is checked again."""
+    made = object.__new__(type(record))
+    for name in record.__dataclass_fields__:  # type: ignore[attr-defined]
+        object.__setattr__(made, name, changes[name] if name in changes else getattr(record, name))
+    return made

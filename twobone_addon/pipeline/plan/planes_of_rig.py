@@ -13,7 +13,7 @@ from ...core.rig.limb_planes import rest_normal
 from ...core.rig.plane_frames import PlaneSpaces, flat_letters, has_plane, nearest_letters, still_frames, thin_letters
 from ...core.rig.rotations import determinant
 from ...errors import ChainError
-from ...records import replace
+from ...records import unchecked
 from ...scene.blender_types import Object
 from ...scene.bones import bones_below
 from ...scene.lookup import objects_by_name
@@ -74,7 +74,7 @@ def decided(settings: BakeSettings, armature: Object | None) -> BakeSettings:
         choose = first_plane if settings.plane_space == settings.depth == AUTO else fitting_letters
         chosen |= choose(find_chain(settings, armature))
     undecided: dict[str, Any] = {name: value for name, value in chosen.items() if getattr(settings, name) == AUTO}
-    return replace(settings, **undecided, automatic=settings.automatic | undecided.keys()) if undecided else settings
+    return unchecked(settings, {**undecided, "automatic": settings.automatic | undecided.keys()}) if undecided else settings
 
 
 def first_plane(chain: FoundChain) -> dict[str, str]:
