@@ -39,7 +39,7 @@ class RestBone:
         return np.linalg.solve(self.parent_rest, self.rest)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class RestChain:
     """The bones from the upper bone down to the one that carries the tip, some of which turn.
 
@@ -65,10 +65,16 @@ class RestChain:
         return self.bones[self.turning[-1]]
 
     def rest_joints(self) -> Array:
-        """Joints `(n + 1, 3)` at rest, armature space: heads of the turning bones, then the tip."""
+        """Joints `(n + 1, 3)` at rest, armature space: heads of the turning bones, then the tip; read-only."""
+        return self._rest_joints
+
+    @cached_property
+    def _rest_joints(self) -> Array:
         heads = [self.bones[index].rest[:3, 3] for index in self.turning]
         last = self.bones[-1].rest
-        return np.stack([*heads, last[:3, :3] @ self.tip + last[:3, 3]])
+        joints = np.stack([*heads, last[:3, :3] @ self.tip + last[:3, 3]])
+        joints.setflags(write=False)
+        return joints
 
 
 AT_ROOT = 1e-6

@@ -7,6 +7,7 @@ can be interpolated through frames in which the limb is straight, and its sign i
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -28,6 +29,9 @@ LITTLE = np.radians(10.0)
 """Greatest bend in radians of an overstretched limb, which still counts as bent to its usual side."""
 
 TWO_LINKS = 2
+
+REMEMBERED = 64
+"""Chains of which is remembered what follows from their bones at rest: those that follow live together."""
 
 FAINT_FRACTION = 0.3
 """Fraction of the telling sine below which a bend is ignored; in between, the axis blends into that of the frames around."""
@@ -78,11 +82,12 @@ def limb_normals(chain: RestChain, joints: Array, upper: Array, around: Hinges |
     around; if it is straight throughout, the axis of the rest pose is taken, see `resting_hinge`.
     """
     joints, upper = _every_frame(joints, upper)
-    hinges = around or limb_hinges(chain, joints, upper)
+    all_seen, all_sines = _all_bend_axes(joints, upper)
+    hinges = around or _hinges(chain, all_seen, all_sines)
 
     def normals_of(part: slice) -> Array:
-        part_joints, linear = joints[part], upper[part]
-        along, (seen, sines) = unit(limb_lines(part_joints)), _bend_axes(part_joints, linear)
+        part_joints, linear, seen, sines = joints[part], upper[part], all_seen[part], all_sines[part]
+        along = unit(limb_lines(part_joints))
         if hinges is None:
             axes = np.broadcast_to(resting_hinge(chain), seen.shape)
         else:
@@ -116,16 +121,22 @@ def holding_links(normals: Array, joints: Array) -> Array:
 
 def limb_hinges(chain: RestChain, joints: Array, upper: Array) -> Hinges | None:
     """Hinges from the bends of all frames, see `limb_normals`; `None` where no frame is bent."""
-    joints, upper = _every_frame(joints, upper)
+    return _hinges(chain, *_all_bend_axes(*_every_frame(joints, upper)))
+
+
+def _all_bend_axes(joints: Array, upper: Array) -> tuple[Array, Array]:
     both = in_parts(lambda part: np.column_stack(_bend_axes(joints[part], upper[part])), len(joints))
-    seen, sines = both[:, :3], both[:, 3]
+    return both[:, :3], both[:, 3]
+
+
+def _hinges(chain: RestChain, seen: Array, sines: Array) -> Hinges | None:
     # A limb that bends little in all frames is judged by the most that it bends.
     telling = float(max(min(CLEAR_SINE, 0.5 * sines.max(initial=0.0)), STRAIGHT))
     if not np.any(sines > telling):
         return None
     carried = _interpolated_axes(seen, sines / telling)
     axes = _blended_axes(seen, sines / telling, carried)
-    known = resting_hinge(chain) if is_bent(chain.rest_joints()) else seen
+    known = resting_hinge(chain) if is_bent_at_rest(chain) else seen
     axes = carried * (-1.0 if np.sum(sines * dot(axes, known)) < 0.0 else 1.0)
     return Hinges(axes, telling, clear_sides(np.arcsin(np.minimum(sines, 1.0)) * np.sign(dot(seen, axes))))
 
@@ -152,8 +163,15 @@ def _bend_axes(joints: Array, upper: Array) -> tuple[Array, Array]:
     return seen, np.where(np.any(seen != 0.0, axis=-1), sines, 0.0)
 
 
+@lru_cache(REMEMBERED)
+def is_bent_at_rest(chain: RestChain) -> bool:
+    """Whether the joints are not in one line at rest."""
+    return bool(is_bent(chain.rest_joints()))
+
+
+@lru_cache(REMEMBERED)
 def resting_hinge(chain: RestChain) -> Array:
-    """Unit axis `(3,)`, upper bone's space, about which the limb is bent counter-clockwise at rest.
+    """Unit axis `(3,)`, read-only, upper bone's space, about which the limb is bent counter-clockwise at rest.
 
     For a straight limb it is the normal of the letter plane in which human limbs swing, with the side to which their joints bend:
     see `nearest_letters`.
@@ -163,8 +181,9 @@ def resting_hinge(chain: RestChain) -> Array:
     if not is_bent(joints):
         letters, side = nearest_letters(joints)
         area = side * np.cross(*letter_axes(letters).T)
-    normal = holding_links(across(area, unit(limb_lines(joints))), joints)
-    return hinge_axis(chain.upper.rest[:3, :3], normal)
+    axis = hinge_axis(chain.upper.rest[:3, :3], holding_links(across(area, unit(limb_lines(joints))), joints))
+    axis.setflags(write=False)
+    return axis
 
 
 def _interpolated_axes(seen: Array, clarity: Array) -> Array:

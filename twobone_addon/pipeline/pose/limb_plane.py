@@ -14,9 +14,18 @@ from ...core.planting.knees import knee_angles, links_of
 from ...core.rig.bones import limb_lines
 from ...core.rig.following import TWO
 from ...core.rig.inheritance import parent_transform
-from ...core.rig.limb_normals import LITTLE, Hinges, holding_links, is_straight, limb_bends, limb_hinges, limb_normals
+from ...core.rig.limb_normals import (
+    CLEAR_SINE,
+    LITTLE,
+    Hinges,
+    holding_links,
+    is_bent_at_rest,
+    is_straight,
+    limb_bends,
+    limb_hinges,
+    limb_normals,
+)
 from ...core.rig.limb_planes import LimbPlane, carried_normal, plane_through_pole, plane_with_normal, rest_normal
-from ...core.rig.plane_frames import is_bent
 from ...core.rig.posing import Laying, Reference, hinge_axis, joints_of, link_vectors, pose_path
 from ...core.rig.rotations import least_turn
 from ...core.rows import in_parts, part_of
@@ -60,6 +69,9 @@ class UnaimedLimb:
     @cached_property
     def is_straight(self) -> bool:
         """Whether it is straight at all frames."""
+        hinges = self.bends[1]
+        if self.plan.hinges is None and hinges is not None and hinges.telling >= CLEAR_SINE:
+            return False  # Some frame is bent twice as much.
         return is_straight(self.joints, self.upper)
 
 
@@ -86,7 +98,7 @@ def limb_in_plane(unaimed: UnaimedLimb, motion: PlanMotion, targets: Array) -> L
     plan, joints = unaimed.plan, unaimed.joints
     posed, hinges = unaimed.bends
     at_rest = np.broadcast_to(unaimed.normal_at_rest, targets.shape)
-    bent_at_rest = is_bent(plan.rest.rest_joints())
+    bent_at_rest = is_bent_at_rest(plan.rest)
     plane = _plane(plan, motion, targets, joints[:, 0], posed=posed, at_rest=at_rest if bent_at_rest or not hinges else posed)
     planes = plane.frames[..., 2]
     if plan.settings.plane == "POSE":
