@@ -13,7 +13,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.gui.driver import install_zip, play
-from tests.gui.walking import prepare_walk
+from tests.gui.walking import LONG, prepare_walk
 
 
 def tip():
@@ -53,7 +53,7 @@ MEANWHILE = (
 
 def scenario(user):
     file = user.pictures / "walk.blend"
-    prepare_walk(24)
+    prepare_walk(LONG)
     bpy.context.scene.frame_set(5)
     bpy.ops.wm.save_as_mainfile(filepath=str(file))
     for name, happens in MEANWHILE:

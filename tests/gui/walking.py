@@ -5,6 +5,9 @@ import bpy
 from tests.leg_scene import leg_with_target
 from tests.tasks.rigs.walker import Walk, build_walker
 
+LONG = 480
+"""Frames of a walk that no machine plants before an operator shows progress."""
+
 LANGUAGES = ("de_DE", "fr_FR", "es", "ja_JP", "zh_HANS")
 
 

@@ -141,12 +141,16 @@ class ShowsProgress(CanBeCorrected):
         return {"RUNNING_MODAL"}
 
     def cancel(self, context: bpy.types.Context) -> None:
-        """Clean up when Blender cancels the operator, such as when a file is loaded; does nothing for a closed dialog."""
+        """Stop as Esc does when Blender cancels the operator, such as when its window is closed; nothing for a closed dialog."""
         if self.timer is None:
             return
-        self.begun.steps.close()
-        name_back(self.renamed)
+        report = self.begun.stop()
         self._clean_up(context)
+        if report is None:
+            name_back(self.renamed)
+            return
+        self._done(context, self.begun, report, is_verified=False)
+        bpy.ops.ed.undo_push(message=self.bl_label)  # Blender makes no step for what it cancels.
 
     def settle(self, _report: BakeReport, _said: str) -> None:
         """Do further work once the keys are written, given the sentence shown; nothing by default."""
