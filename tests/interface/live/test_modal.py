@@ -87,6 +87,20 @@ def test_stopped_during_the_proof_the_keys_stay(baking, slow):
     assert json.loads(context.window_manager.twobone_report)["max_error"] is None
 
 
+def test_a_window_closed_during_the_proof_leaves_the_keys_and_one_step_to_undo(baking, slow):
+    operator, context = baking
+    bpy.ops.ed.undo_push(message="Made")
+    ShowsProgress.invoke(operator, context, None)
+    while bpy.data.objects["Rig"].animation_data is None:
+        ShowsProgress.modal(operator, context, event("TIMER"))
+    ShowsProgress.cancel(operator, context)
+    assert operator.said[-1][1].endswith("; not verified")
+    bpy.ops.ed.undo()
+    assert bpy.data.objects["Rig"].animation_data is None
+    bpy.ops.ed.redo()
+    assert bpy.data.objects["Rig"].animation_data.action
+
+
 @pytest.mark.parametrize("when", ["before", "meanwhile"])
 def test_what_is_refused_leaves_one_sentence_and_no_timer(baking, slow, leg_in_scene, when, monkeypatch):
     operator, context = baking
