@@ -58,7 +58,7 @@ def scenario(user):
     yield from user.wait(10)
     for part in (quad_view, pie_menu, menu_search, object_menu, presets, two_in_pose_mode, hidden, appended):
         yield from leaves_all_as_it_was(user, part)
-    bpy.ops.object.mode_set(mode="OBJECT")
+    yield from linked(user)
     prepare_walk(LONG)
     bpy.ops.ed.undo_push(message="Made longer")
     yield from user.wait(10)
@@ -267,6 +267,26 @@ def appended(user):
     assert baked(name)
     assert not baked("Walker")
     yield from undo(user, 2)
+
+
+def linked(user):
+    """A linked character is refused in a dialog that names it and the way out; nothing changes."""
+    path, walker = str(user.pictures / "guest.blend"), bpy.data.objects["Walker"]
+    walker.name = "Guest"
+    bpy.data.libraries.write(path, {walker})
+    walker.name = "Walker"
+    bpy.ops.object.mode_set(mode="OBJECT")
+    bpy.ops.wm.link(directory=f"{path}/Object/", filename="Guest", autoselect=True)
+    bpy.context.view_layer.objects.active = bpy.data.objects["Guest"]
+    bpy.ops.ed.undo_push(message="Linked")
+    before = state()
+    print("was to be said: is linked from", flush=True)
+    yield from press_bake_all(user)
+    yield from user.picture("linked")
+    yield from user.press("ESC")
+    yield from user.wait(10)
+    assert not running(user), running(user)
+    assert not differences(before), differences(before)[:4]
 
 
 def second_window(user):
