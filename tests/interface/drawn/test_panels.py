@@ -106,6 +106,17 @@ def test_a_deleted_target_leaves_its_field_and_the_panel_says_so_with_the_remedy
     assert "was deleted" not in " ".join(drawn(TWOBONE_PT_chains).texts())
 
 
+def test_a_linked_character_is_told_of_no_next_step(empty_file, tmp_path):
+    rig, _ = build_walker(Walk())
+    bpy.data.libraries.write(str(tmp_path / "walker.blend"), {rig})
+    bpy.data.batch_remove([rig])
+    with bpy.data.libraries.load(str(tmp_path / "walker.blend"), link=True) as (_, wanted):
+        wanted.objects = ["Walker"]
+    bpy.context.scene.collection.objects.link(wanted.objects[0])
+    bpy.context.view_layer.objects.active = wanted.objects[0]
+    assert "Next: " not in " ".join(drawn(TWOBONE_PT_chains).texts())
+
+
 def test_after_set_up_limbs_one_line_says_what_comes_next_until_it_is_done(empty_file):
     rig, _ = build_walker(Walk())
     rig.twobone.chains.clear()
