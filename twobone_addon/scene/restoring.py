@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 
@@ -101,9 +101,10 @@ def frame_and_edits_kept(scene: Scene) -> Iterator[None]:
     finally:
         # Blender reports negative subframes at negative frames, but accepts only positive ones.
         whole = math.floor(frame + subframe)
-        scene.frame_set(whole, subframe=frame + subframe - whole)
-        if (scene.frame_current, scene.frame_subframe) != (frame, subframe):  # another add-on's handler changed it
-            scene.frame_current, scene.frame_subframe = frame, subframe
+        with suppress(ReferenceError):  # A scene may have been removed while an operator runs.
+            scene.frame_set(whole, subframe=frame + subframe - whole)
+            if (scene.frame_current, scene.frame_subframe) != (frame, subframe):  # another add-on's handler changed it
+                scene.frame_current, scene.frame_subframe = frame, subframe
         apply_edits(edits)
 
 

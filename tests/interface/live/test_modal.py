@@ -101,6 +101,24 @@ def test_a_window_closed_during_the_proof_leaves_the_keys_and_one_step_to_undo(b
     assert bpy.data.objects["Rig"].animation_data.action
 
 
+@pytest.mark.parametrize("end", ["esc", "timer", "window closed"])
+def test_a_scene_removed_during_the_proof_ends_it_with_a_sentence(baking, slow, end):
+    operator, context = baking
+    bpy.data.objects["Rig"].twobone.chains[0].evaluation = "SCENE"
+    ShowsProgress.invoke(operator, context, None)
+    while bpy.data.objects["Rig"].animation_data is None:
+        ShowsProgress.modal(operator, context, event("TIMER"))
+    other = bpy.data.scenes.new("Other")
+    bpy.data.scenes.remove(bpy.context.scene)
+    bpy.context.window.scene = context.scene = other
+    if end == "window closed":
+        ShowsProgress.cancel(operator, context)
+    else:
+        assert ShowsProgress.modal(operator, context, event(end.upper())) == {"CANCELLED"}
+        assert "was removed meanwhile" in operator.said[-1][1]
+    assert context.window_manager.timers == []
+
+
 @pytest.mark.parametrize("when", ["before", "meanwhile"])
 def test_what_is_refused_leaves_one_sentence_and_no_timer(baking, slow, leg_in_scene, when, monkeypatch):
     operator, context = baking

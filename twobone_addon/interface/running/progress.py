@@ -118,19 +118,20 @@ class ShowsProgress(CanBeCorrected):
 
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         """Continue at each timer event; stop at Esc."""
+        if self.scene_name not in bpy.data.scenes:
+            self._give_up(context)
+            error = ObjectError('Scene "{scene}" was removed meanwhile. Begin again in another one.', scene=self.scene_name)
+            return refuse(self, self.explain(context, error))
         if event.type == "ESC":
-            report = self.begun.stop()
-            self._clean_up(context)
-            if report is not None:
-                return self._done(context, self.begun, report, is_verified=False)
-            name_back(self.renamed)
-            self.report({"INFO"}, pgettext_rpt("Cancelled, nothing was changed"))
-            return {"CANCELLED"}
+            ended = self._stopped(context)
+            if ended is None:
+                self.report({"INFO"}, pgettext_rpt("Cancelled, nothing was changed"))
+            return ended or {"CANCELLED"}
         if event.type != "TIMER":
             return {"RUNNING_MODAL"}
         try:
             with self._restoring_names():
-                report = self._work()
+                report = self.begun.work(SLICE_IN_SECONDS)
         except TwoBoneError as error:
             self._clean_up(context)
             return refuse(self, self.explain(context, error))
@@ -144,13 +145,10 @@ class ShowsProgress(CanBeCorrected):
         """Stop as Esc does when Blender cancels the operator, such as when its window is closed; nothing for a closed dialog."""
         if self.timer is None:
             return
-        report = self.begun.stop()
-        self._clean_up(context)
-        if report is None:
-            name_back(self.renamed)
-            return
-        self._done(context, self.begun, report, is_verified=False)
-        bpy.ops.ed.undo_push(message=self.bl_label)  # Blender makes no step for what it cancels.
+        if self.scene_name not in bpy.data.scenes:
+            self._give_up(context)
+        elif self._stopped(context) == {"FINISHED"}:
+            bpy.ops.ed.undo_push(message=self.bl_label)  # Blender makes no step for what it cancels.
 
     def settle(self, _report: BakeReport, _said: str) -> None:
         """Do further work once the keys are written, given the sentence shown; nothing by default."""
@@ -159,12 +157,20 @@ class ShowsProgress(CanBeCorrected):
         """Return the sentence that explains an error."""
         return error.sentence
 
-    def _work(self) -> BakeReport | None:
-        """Work for a while; return the report when done. Raises a `TwoBoneError`."""
-        if self.scene_name not in bpy.data.scenes:
-            self.begun.steps.close()
-            raise ObjectError('Scene "{scene}" was removed meanwhile. Begin again in another one.', scene=self.scene_name)
-        return self.begun.work(SLICE_IN_SECONDS)
+    def _stopped(self, context: bpy.types.Context) -> set[str] | None:
+        """Stop: `None` if nothing has changed, or how the operator ends if the keys are already written."""
+        report = self.begun.stop()
+        if report is None:
+            self._give_up(context)
+            return None
+        self._clean_up(context)
+        return self._done(context, self.begun, report, is_verified=False)
+
+    def _give_up(self, context: bpy.types.Context) -> None:
+        """End without a report."""
+        self.begun.steps.close()
+        name_back(self.renamed)
+        self._clean_up(context)
 
     @contextmanager
     def _restoring_names(self) -> Iterator[None]:
