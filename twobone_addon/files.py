@@ -294,11 +294,7 @@ def _is_left_behind(path: Path, stem: str) -> bool:
     if held is None:
         is_over = age > PATIENCE  # The process was killed between making and filling it.
     elif held[2] == platform.node() and os.name == "posix":
-        try:
-            os.kill(int(held[1]), 0)
-            is_over = False
-        except (OSError, OverflowError) as error:
-            is_over = isinstance(error, ProcessLookupError | OverflowError)  # Else it is another user's.
+        is_over = _has_ended(int(held[1]))
     else:
         is_over = age > OLD
     if not is_over or _content_of_lock(path) != content:
@@ -308,6 +304,20 @@ def _is_left_behind(path: Path, stem: str) -> bool:
             _remove(path.with_name(name))
     _remove(path)
     return True
+
+
+def _has_ended(pid: int) -> bool:
+    """Whether no process has this number, or one that has ended and waits for its parent, in a container perhaps for ever."""
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return True
+    except OSError:  # It is another user's.
+        return False
+    try:
+        return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[:1] in ([b"Z"], [b"X"])
+    except OSError:  # Gone in between, or a system without such files, where what has ended does not wait long.
+        return Path("/proc/self/stat").exists()
 
 
 def publish(lock: Lock, expects: str) -> list[str]:

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import bpy
 import pytest
@@ -40,6 +40,15 @@ try:
 except KeyboardInterrupt:
     code = 1
 os._exit(code)  # As the command itself ends: 4.2 crashes on its way out.
+"""
+
+HOLD = """
+import sys, time
+from pathlib import Path
+from twobone_addon.files import locked
+with locked(Path(sys.argv[1])):
+    print("held", flush=True)
+    time.sleep(600)
 """
 
 
@@ -122,6 +131,17 @@ def test_two_runs_never_write_one_shot(twobone, shot):
     assert (ended.code, str(lock.path) in ended.complained) == (6, True)
     assert shot.read_bytes() == before
     assert names_in(shot.parent) == ["other.blend", "shot.blend"]
+
+
+def test_a_killed_run_that_its_parent_has_not_fetched_holds_no_shot(twobone, shot):
+    """As in a container whose first process fetches nobody: what was killed there stays in the table of processes."""
+    with python(["-c", HOLD, str(shot)]) as holding:
+        holding.stdout.readline()
+        holding.kill()
+        assert wait_until(lambda: not is_alive(holding.pid))
+        ended = twobone("bake", "--file", shot, *LEG, "--save")
+    assert ended.code == 0, ended.complained
+    assert names_in(shot.parent) == ["shot.blend"]
 
 
 @pytest.fixture
@@ -226,7 +246,8 @@ def test_whoever_is_killed_resuming_ends_as_if_nobody_had_been(twobone, run_here
             time.sleep(chance.uniform(0.0, 3.0))
             workers, victim = children_of(running), VICTIMS[(number + turn) % len(VICTIMS)]
             for pid in [*(workers if victim != "batch" else []), *([running.pid] if victim != "worker" else [])]:
-                os.kill(pid, signal.SIGKILL)
+                with suppress(ProcessLookupError):  # It has just ended by itself.
+                    os.kill(pid, signal.SIGKILL)
             running.communicate(timeout=PATIENCE_IN_SECONDS)
         assert wait_until(lambda left=workers: not any(map(is_alive, left)), 20)
         for name in names:
