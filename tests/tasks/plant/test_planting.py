@@ -6,6 +6,7 @@ import bpy
 import numpy as np
 import pytest
 
+import twobone_addon as twobone
 from tests.blank import empty
 from tests.tasks.checks.all_keys import all_keys
 from tests.tasks.checks.seen_walk import (
@@ -24,8 +25,9 @@ from tests.tasks.checks.seen_walk import (
     worst_slide,
 )
 from tests.tasks.checks.targets import curves_of
+from tests.tasks.rigs.robot import LAST, robot
 from tests.tasks.rigs.walker import Walk, build_walker, key_contacts
-from tests.tasks.scenes import add_empty
+from tests.tasks.scenes import add_empty, set_range
 
 FAULTS = {
     "slides": Walk(slide=0.03),
@@ -298,7 +300,7 @@ def test_targets_follow_the_planted_feet_and_bake_back_to_the_same(empty_file):
 
 
 @pytest.mark.parametrize("tip", ["shin", "foot"])
-@pytest.mark.parametrize("by", ["keys", "constraint"])
+@pytest.mark.parametrize("by", ["keys", "limit", "constraint"])
 def test_feet_that_hang_from_elsewhere_and_have_keys_of_their_own_are_not_left_behind(empty_file, by, tip):
     """Parented to nothing, at the end of a leg without a foot: by keys they would stay, by a constraint they follow."""
     armature, states = build_walker(FAULTS["slides"])
@@ -311,17 +313,48 @@ def test_feet_that_hang_from_elsewhere_and_have_keys_of_their_own_are_not_left_b
     for side in SIDES:
         chain, foot = armature.twobone.chains[f"leg.{side}"], armature.pose.bones[f"foot.{side}"]
         chain.tip, chain.tip_end, chain.toe = f"{tip}.{side}", "TAIL" if tip == "shin" else "HEAD", ""
-        if by == "keys":
+        if by != "constraint":
             for frame in (1, 20):
                 foot.keyframe_insert("location", frame=frame)
-        else:
+        if by == "limit":
+            foot.constraints.new("LIMIT_ROTATION")
+        elif by == "constraint":
             following = foot.constraints.new("COPY_LOCATION")
             following.target, following.subtarget, following.head_tail = armature, f"shin.{side}", 1.0
     before = all_keys(armature)
-    if by == "keys":
-        with pytest.raises(RuntimeError, match=r'Foot "foot\.L" is not parented to the leg .* Parent it to bone "shin\.L"'):
+    if by != "constraint":
+        with pytest.raises(RuntimeError, match=r'Foot "foot\.L" is not parented to the leg .* to the tail of bone "shin\.L"'):
             bpy.ops.twobone.plant()
         assert all_keys(armature) == before
     else:
         plant()
         assert all_keys(armature) != before
+
+
+def test_a_robots_feet_stand_by_what_the_refusal_says(empty_file):
+    """Its legs' IK follows the feet: a foot that copies the leg's end as well would be a cycle, which muting does not break."""
+    rig = robot()
+    set_range(1, LAST)
+    bpy.context.view_layer.objects.active = rig
+    twobone.find_limbs()
+    twobone.switch(to="FK", scope="ACTIVE")
+    before = all_keys(rig)
+    following = 'Constraint "IK" of bone "LowerLegL" follows foot "FootL", even if muted'
+    with pytest.raises(twobone.TwoBoneError, match=following):
+        twobone.plant()
+    for side in "LR":
+        copying = rig.pose.bones[f"Foot{side}"].constraints.new("COPY_LOCATION")
+        copying.target, copying.subtarget, copying.head_tail = rig, f"LowerLeg{side}", 1.0
+    with pytest.raises(twobone.TwoBoneError, match=following):
+        twobone.plant()
+    assert all_keys(rig) == before
+    for side in "LR":
+        shin = rig.pose.bones[f"LowerLeg{side}"]
+        shin.constraints.remove(shin.constraints["IK"])
+    report = twobone.plant()
+    assert report.is_as_asked
+    assert report.chains[0].contacts
+    for frame in range(1, LAST + 1):
+        bpy.context.scene.frame_set(frame)
+        shown = rig.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones
+        assert (shown["FootL"].head - shown["LowerLegL"].tail).length < 1e-6

@@ -158,6 +158,9 @@ USUAL_FOOT = 1.0 / 6.0
 SAME_PLACE = 0.05
 """Distance within which a deforming bone begins where another bone does, relative to that bone's length or the foot's reach."""
 
+CARRYING = {"COPY_LOCATION", "COPY_TRANSFORMS", "CHILD_OF", "ARMATURE"}
+"""Constraints that take a bone along with another one: those of rotation and limits leave it where its own keys are."""
+
 EVEN = 1e-5
 """Relative difference up to which the scales of a bone's axes count as equal."""
 
@@ -169,33 +172,36 @@ def foot_bone(armature: Object, names: ChainNames) -> PoseBone | None:
     """
     carrier = armature.pose.bones[names.tip]
     if not names.tip_at_tail:
-        is_bound = carrier_of(armature, names) != names.tip and any(map(is_acting, carrier.constraints))
-        return None if is_bound else carrier
+        return None if carrier_of(armature, names) != names.tip and is_carried(carrier) else carrier
     at_tip = [child for child in carrier.children if starts_at_tail(child)]
     return at_tip[0] if len(at_tip) == 1 else None
 
 
-def loose_foot(armature: Object, names: ChainNames) -> str:
-    """Name of the deforming bone that begins at the tip of a limb, is parented elsewhere and follows by keys of its own.
+def is_carried(foot: PoseBone) -> bool:
+    """Whether a constraint places the bone where another one takes it."""
+    return any(constraint.type in CARRYING and is_acting(constraint) for constraint in foot.constraints)
 
-    Empty where there is none: feet that follow by constraints, and targets of IK, do not count.
+
+def foot_elsewhere(armature: Object, names: ChainNames) -> PoseBone | None:
+    """The foot at the tip of a limb that is parented elsewhere and has a place of its own: a deforming bone with its own keys.
+
+    `None` where there is none; what IK poses the limb by now does not count.
     """
-    if carrier_of(armature, names) != names.tip and foot_bone(armature, names) is not None:
-        return names.tip
+    if carrier_of(armature, names) != names.tip:
+        return armature.pose.bones[names.tip]
     if not names.tip_at_tail or any(map(is_acting, read_once(inverse_kinematics, armature).get(names.lower, ()))):
-        return ""
+        return None
     carrier = armature.pose.bones[names.tip]
     near = SAME_PLACE * carrier.bone.length
     bones, heads = read_once(_deforming_bones, armature)
     # Arrays leave few of hundreds of bones; a little more than those that are near, for they are rounded otherwise.
     for place in np.flatnonzero(magnitude(heads - np.array(carrier.bone.tail_local)) <= 2.0 * near).tolist():
         foot = armature.pose.bones[bones[place]]
-        is_elsewhere = foot != carrier and carrier not in foot.parent_recursive and foot not in carrier.parent_recursive
+        is_apart = foot != carrier and carrier not in foot.parent_recursive and foot not in carrier.parent_recursive
         is_at_tip = (foot.bone.head_local - carrier.bone.tail_local).length <= near
-        follows = any(map(is_acting, foot.constraints))
-        if is_elsewhere and is_at_tip and not follows and moving_curves(armature, foot.path_from_id("location")):
-            return foot.name
-    return ""
+        if is_apart and is_at_tip and moving_curves(armature, foot.path_from_id("location")):
+            return foot
+    return None
 
 
 def _deforming_bones(armature: Object) -> tuple[list[str], Array]:

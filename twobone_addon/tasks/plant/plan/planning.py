@@ -23,11 +23,12 @@ from ....pipeline.report.units import Units, units_of
 from ....pipeline.story import Span
 from ....records import replace
 from ....said import Sentence, note
-from ....scene.blender_types import Object, Scene
+from ....scene.blender_types import Object, PoseBone, Scene
 from ....scene.bones import ChainNames, scale_path
 from ....scene.keys.guarding import refuse_unwritable
 from ....scene.lookup import find_armature
-from ....scene.rig.rest_reading import foot_bone, loose_foot, read_foot_points
+from ....scene.rig.chain_finding import bones_between
+from ....scene.rig.rest_reading import foot_bone, foot_elsewhere, is_carried, read_foot_points
 from ....scene.sampling.quantities import Quantity
 from ....scene.visible.skin import Skins
 from ....settings import BakeSettings
@@ -204,14 +205,9 @@ def _leg_plan(scene: Scene, armature: Object, wanted: _ChainRequest, settings: R
         interpolation="BEZIER",
         stored=wanted.chain,
     )
-    foot, loose = foot_bone(armature, names), loose_foot(armature, names)
-    if loose:
-        raise ChainError(
-            'Foot "{foot}" is not parented to the leg and has its own keys, so it would stay behind when the leg is planted. '
-            'Parent it to bone "{lower}", or constrain it to that bone.',
-            foot=loose,
-            lower=names.lower,
-        )
+    foot, elsewhere = foot_bone(armature, names), foot_elsewhere(armature, names)
+    if elsewhere is not None:
+        _refuse_left_behind(armature, names, elsewhere)
     if foot is not None:
         bake = replace(bake, end_rotation="KEEP")
     plan = plan_chain(scene, bake, None)
@@ -222,6 +218,30 @@ def _leg_plan(scene: Scene, armature: Object, wanted: _ChainRequest, settings: R
     plan = replace(plan, frames=SampledFrames(samples), report_rows=rows, animated_settings={}, stretched_before=stretched)
     points = read_foot_points(armature, names, plan.rest, wanted.toe)
     return LegPlan(wanted.chain, plan, points, foot is not None)
+
+
+def _refuse_left_behind(armature: Object, names: ChainNames, foot: PoseBone) -> None:
+    """Refuse a foot, parented elsewhere, that would not go along with its leg."""
+    for bone in bones_between(armature, names.upper, names.lower):
+        for constraint in bone.constraints:
+            if getattr(constraint, "target", None) == armature and getattr(constraint, "subtarget", "") == foot.name:
+                # With the foot on the leg this is a dependency cycle, which Blender breaks at either end, muted or not.
+                raise ChainError(
+                    'Constraint "{constraint}" of bone "{bone}" follows foot "{foot}", even if muted, so the foot would stay '
+                    "behind when the leg is planted. Delete that constraint, and give the foot a Copy Location constraint to "
+                    'the tail of bone "{lower}".',
+                    constraint=constraint.name,
+                    bone=bone.name,
+                    foot=foot.name,
+                    lower=names.lower,
+                )
+    if not is_carried(foot):
+        raise ChainError(
+            'Foot "{foot}" is not parented to the leg and has its own keys, so it would stay behind when the leg is planted. '
+            'Give it a Copy Location constraint to the tail of bone "{lower}".',
+            foot=foot.name,
+            lower=names.lower,
+        )
 
 
 def _with_stretch(armature: Object, leg: LegPlan, destination: str) -> LegPlan:
