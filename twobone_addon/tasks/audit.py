@@ -41,7 +41,8 @@ from .find_contacts.plan import ContactPlan, Legs, contact_frames, contacts_sour
 from .find_contacts.solve import FoundContacts, grounded_feet, solve_contacts
 from .find_limbs import HUGE, found_limbs
 from .plant.keys.anew import planted_departures
-from .plant.report.reporting import LARGE_REPAIR, Lengths
+from .plant.pose.standing import LARGE_REPAIR
+from .plant.report.reporting import Lengths
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Repairs have a bound: a contact that would move a foot too far is left as it is and listed, unless asked for."""
+"""Repairs have a bound: a contact that would move a foot too far, or of a foot that shuffles, is left as it is and listed."""
 
 import json
 from types import SimpleNamespace
@@ -7,7 +7,7 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.tasks.checks.seen_walk import SIDES, Seen, plant, whole_frames
+from tests.tasks.checks.seen_walk import SIDES, SLIDE, Seen, plant, planted_states, whole_frames, worst_slide
 from tests.tasks.rigs.walker import Walk, build_walker, key_contacts
 from twobone_addon.scene.keys.contact_keys import ContactKeys, write_contacts
 from twobone_addon.tasks.plant.pose.standing import restless_notes
@@ -57,6 +57,41 @@ def test_what_is_asked_for_is_planted_and_the_size_of_each_repair_told(empty_fil
             ]
             assert contact["moved"] == pytest.approx(max(seen), abs=1e-4)
     assert any("far from the animation" in said for said in report["notes"])
+
+
+SHUFFLES = Walk(slide=0.004, shuffle=0.07)
+SHUFFLE = 28.0
+"""A frame in the stance in which it does."""
+
+
+def test_a_foot_that_shuffles_in_a_walk_that_stands_is_left_and_listed(empty_file):
+    armature, states = build_walker(SHUFFLES)
+    found_contacts(armature, states)
+    before = Seen(armature, whole_frames())
+    report = plant()
+    after = Seen(armature, whole_frames())
+    left, right = report["chains"]
+    assert [contact["first"] <= SHUFFLE <= contact["last"] for contact in left["left"]] == [True]
+    assert not right["left"]
+    (contact,) = left["left"]
+    rows = slice(int(contact["first"]) - 1, int(contact["last"]))
+    assert contact["last"] - contact["first"] > 10.0
+    assert np.allclose(before.balls["L"][rows], after.balls["L"][rows], atol=1e-4)
+    assert worst_slide(after, planted_states(report, len(whole_frames()))) < SLIDE
+    assert json.dumps(plant()["chains"][0]["contacts"]) == json.dumps(left["contacts"])
+
+
+@pytest.mark.parametrize(
+    "walk, settings",
+    [(SHUFFLES, {"max_repair": 0.0}), (Walk(slide=0.004, drift=0.16), {}), (Walk(slide=0.03, shuffle=0.07), {})],
+    ids=["no limit", "it goes on instead", "all stances slide"],
+)
+def test_a_foot_that_skates_or_is_asked_for_is_planted(empty_file, walk, settings):
+    armature, states = build_walker(walk)
+    found_contacts(armature, states)
+    report = plant(**settings)
+    assert not any(chain["left"] for chain in report["chains"])
+    assert any(contact["moved"] > 0.05 * 0.82 for contact in report["chains"][0]["contacts"])
 
 
 def test_contacts_keyed_by_hand_are_asked_for(empty_file):

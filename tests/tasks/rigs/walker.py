@@ -12,6 +12,9 @@ NONE, HEEL, BALL, BOTH = 0, 1, 2, 3
 STANCE = ((HEEL, 0.12), (BOTH, 0.5), (BALL, 1.0))
 """What stands until which part of the time on the ground."""
 
+ON_GROUND = 0.6
+"""Part of a round in which a foot stands."""
+
 ANKLE_HEIGHT, BALL_OFFSET = 0.08, np.array([0.14, -0.06])
 """Metres; the ball is so far ahead of the ankle and above it."""
 
@@ -43,6 +46,10 @@ class Walk:
     """Seconds of both steps together."""
     slide: float = 0.0
     """Metres by which a foot slides to and fro while it stands."""
+    shuffle: float = 0.0
+    """Metres by which the left foot goes to and fro in its second stance only."""
+    drift: float = 0.0
+    """Metres by which it goes on there, in one direction."""
     climb: float = 0.0
     """Metres by which each footprint is higher than the one before, as on stairs."""
     raised: float = 0.0
@@ -100,13 +107,12 @@ def _foot(walk, time, phase):
     cycle, part = divmod(time / walk.step_time + phase, 1.0)
     landed = (cycle - phase) * walk.step_time * walk.speed + 0.25
     step = np.array([0.0, walk.climb * 2.0 * (cycle - phase)])
-    on_ground = 0.6
-    if part < on_ground:
-        stand = part / on_ground
+    if part < ON_GROUND:
+        stand = part / ON_GROUND
         state = next(state for state, until in STANCE if stand < until)
         pitch, place = _rolled(stand, landed, walk.heel_behind)
         return state, pitch, place + step
-    swing = (part - on_ground) / (1.0 - on_ground)
+    swing = (part - ON_GROUND) / (1.0 - ON_GROUND)
     start, end = _rolled(1.0, landed), _rolled(0.0, landed + walk.step_time * walk.speed, walk.heel_behind)
     smooth = swing * swing * (3.0 - 2.0 * swing)
     pitch, place = start[0] + (end[0] - start[0]) * smooth, start[1] + (end[1] - start[1]) * smooth
@@ -135,7 +141,16 @@ def _turned(pitch, vector):
 def _faults(walk, time, phase):
     """What is wrong with a foot's place (Y, Z) at a time."""
     shake = np.random.default_rng(round(1000 * (time + phase))).normal(size=2) * walk.noise
-    return shake + np.array([walk.slide * np.sin(7.0 * time + phase), 0.0])
+    return shake + np.array([walk.slide * np.sin(7.0 * time + phase) + _once(walk, time, phase), 0.0])
+
+
+def _once(walk, time, phase):
+    """What is wrong in one stance of the left foot alone, and in the swing after it."""
+    cycle, part = divmod(time / walk.step_time + phase, 1.0)
+    if phase or cycle != 1.0:
+        return 0.0
+    stand, swing = min(part / ON_GROUND, 1.0), max(part - ON_GROUND, 0.0) / (1.0 - ON_GROUND)
+    return walk.shuffle * np.sin(4.0 * np.pi * stand) + walk.drift * (stand - swing)
 
 
 def _leg(bones, side, hips, pitch, ankle):

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..array_types import Array, Codes, Mask
 from ..arrays import magnitude, median
+from ..contacts.feet import smoothed
 from ..contacts.states import ContactState, on_ball, on_heel, runs
 from ..rig.rotations import about_axis, to_axis_angle, to_quaternion, unit
 from .blends import Ease, eased
@@ -25,6 +26,10 @@ FEWEST_FRAMES = 3
 """Fewest frames that trimming leaves of a contact."""
 
 ONE_FRAME = Ease(SAMPLES_PER_FRAME, SAMPLES_PER_FRAME)
+
+TO_AND_FRO, TREMBLES = 2.0, 0.06
+"""Way of a foot as a multiple of the width of its path from which it comes back to where it was; and seconds over which the path
+is smoothed for that, since trembling is no way."""
 
 LONGEST_TRANSIT = 0.1
 """Longest time in seconds that a foot takes to reach or leave its place; a point that is off for longer slides there."""
@@ -130,6 +135,12 @@ def without_ways(foot: Foot, states: Codes, leg_length: float, rate: float) -> C
                 first, last = start, end  # Judge the remaining frames again.
         kept[number] = on
     return kept[0] * int(ContactState.HEEL) + kept[1] * int(ContactState.BALL)
+
+
+def goes_to_and_fro(path: Array, rate: float) -> bool:
+    """Whether a point on its `path` `(F, 3)`, at `rate` frames per second, goes to and fro in plan, rather than on or about."""
+    calm = smoothed(path[:, :2].T, round(TREMBLES / 2.0 * rate))
+    return float(magnitude(np.diff(calm).T).sum()) > TO_AND_FRO * float(magnitude(np.ptp(calm, axis=1)))
 
 
 def eased_ankles(goals: FootGoals, carried: Array, ease: Ease) -> tuple[Array, Mask]:

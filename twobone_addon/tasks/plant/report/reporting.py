@@ -35,10 +35,7 @@ from ..keys.curves import ChannelPieces
 from ..plan.contacts import ground_after
 from ..plan.feet import LegMotion
 from ..plan.planning import LegPlan, PlantingPlan
-from ..pose.standing import Footing, LeftContact, Planted, PlantedLeg, least_moves
-
-LARGE_REPAIR = 0.05
-"""Leg lengths by which a foot may be moved off its animation before a person should look at it: 45 mm of a leg of 0.9 m."""
+from ..pose.standing import LARGE_REPAIR, Footing, LeftContact, Planted, PlantedLeg, least_moves
 
 MUCH_SLIDING = 0.4
 """Share of sliding low frames above which the sentence mentions it: a swing takes 40 % of a walk, and all of it may be low."""
@@ -147,7 +144,7 @@ class LegReport:
     max_stretch: float = 1.0
     """Largest factor by which the leg is scaled to reach, if its Reach is Stretch."""
     left: Sequence[LeftContact] = ()
-    """Contacts left as they are, because planting them would move the foot by more than Maximum Repair."""
+    """Contacts left as they are: planting would move the foot by more than Maximum Repair, or the foot shuffles."""
 
     @property
     def is_on_target(self) -> bool:
