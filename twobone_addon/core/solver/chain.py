@@ -1,9 +1,9 @@
 """Solve planar chains of any number of links, with limits: the entry point, its input checks and its result.
 
 Two links are left to the closed forms. Three or more have no unique solution, and with limits no closed form. The default is
-damped Gauss-Newton in the box of limits (`chain_descent`), restarted elsewhere where it gets stuck (`chain_search`), Newton's
-method for the closest pose to targets out of reach (`settle`), and planning over all frames for chains that would jump
-(`chain_paths`). It was chosen by measurement. Share of targets reached, for random reachable targets, 3 to 8 links and random
+damped Gauss-Newton in the box of limits (`descend`), restarted elsewhere where it gets stuck (`solve_frames`), Newton's method
+for the closest pose to targets out of reach (`settle`), and planning over all frames for chains that would jump
+(`agree_over_time`). It was chosen by measurement. Share of targets reached, for random reachable targets, 3 to 8 links and random
 limits, 100,000 targets for each number of links: cyclic coordinate descent 85 to 94 %, one descent 92 to 95 %, up to 16 restarts
 100 %. tests/benchmark/bench_chain.py prints the table.
 """
@@ -118,6 +118,7 @@ def asked_flips(problem: ChainProblem, frames: int) -> Mask:
 def _replan_cycle(chain: ChainProblem, path: Array, distances: Array) -> Array:
     """The smoothest path `(n, F)` found for one chain that ends as it begins (a cycle)."""
     period = chain.size - 1
+    # Three rounds in a row, of which the middle one has the same motion before it and after it.
     rounds = np.append(np.tile(np.arange(period), 3), period)
     replanned = _replan(chain.take(rounds), path[:, rounds], distances[rounds])
     replanned = unwrap(chain, replanned[:, period : 2 * period + 1], chain.size)
@@ -134,21 +135,13 @@ def _replan(chain: ChainProblem, path: Array, distances: Array) -> Array:
     poses = np.concatenate([path[np.newaxis], poses])
     remaining = np.concatenate([distances[np.newaxis], remaining])
     planned = unwrap(chain, least_motion(chain, poses, remaining), chain.size)
+    candidates = []
     # Where one branch splits in two, the plan may jump although spreading the jumps of the original path would not.
-    candidates = [_draw_out_jumps(chain, candidate) for candidate in (planned, path)]
-    return min(candidates, key=lambda drawn: _roughness(chain, drawn))
-
-
-def _draw_out_jumps(chain: ChainProblem, path: Array) -> Array:
-    """The path `(n, F)` with its jumps spread over neighbouring frames where the tip stays as close to its target."""
-    jumps = find_jumps(chain, path, chain.size)[0]
-    drawn, distances = descend(chain, draw_out(chain, path, jumps))
-    return np.where(distances <= chain.distances(path) + REACHED, drawn, path)
-
-
-def _roughness(chain: ChainProblem, path: Array) -> tuple[int, float]:
-    """Number of jumps of a path `(n, F)`, and the sum of its squared steps."""
-    return int(find_jumps(chain, path, chain.size).sum()), float((np.diff(path, axis=1) ** 2).sum())
+    for candidate in (planned, path):
+        drawn, missing = descend(chain, draw_out(chain, candidate, find_jumps(chain, candidate, chain.size)[0]))
+        candidates.append(np.where(missing <= chain.distances(candidate) + REACHED, drawn, candidate))
+    # The fewest jumps, and of equals the least motion.
+    return min(candidates, key=lambda drawn: (find_jumps(chain, drawn, chain.size).sum(), (np.diff(drawn, axis=1) ** 2).sum()))
 
 
 def branches(chain: ChainProblem) -> tuple[Array, Array]:
@@ -158,13 +151,13 @@ def branches(chain: ChainProblem) -> tuple[Array, Array]:
     fractions = evenly_spread(SPREAD_BRANCHES, chain.lengths.shape[0])
     starts = [chain.preferred, chain.clip(mirrored), *spread_poses(chain, fractions)]
     solved = [reach_out(chain, start) for start in starts]
-    return np.stack([poses for poses, _ in solved]), np.stack([left for _, left in solved])
+    return np.stack([poses for poses, _ in solved]), np.stack([distances for _, distances in solved])
 
 
 def least_motion(chain: ChainProblem, poses: Array, distances: Array) -> Array:
     """Pick one pose per frame so that the joints turn least over the whole range.
 
-    poses : (K, n, F); left : (K, F), remaining distances
+    poses : (K, n, F); distances : (K, F), remaining
 
     Returns `(n, F)`. Squared steps are summed, so one big step costs more than many small ones.
     """
@@ -180,6 +173,7 @@ def least_motion(chain: ChainProblem, poses: Array, distances: Array) -> Array:
         here = poses[:, joint].T
         step = here[1:, np.newaxis, :] - here[:-1, :, np.newaxis]
         per_step += (wrap(step) if turns_freely[joint] else step) ** 2
+    # Where the other side is asked for, the jump is wanted and costs nothing.
     per_step[asked_flips(chain, frames)[0]] = 0.0
     chosen = cheapest_sequence(per_pose.T, per_step)
     return poses[chosen, :, np.arange(frames)].T
@@ -253,31 +247,21 @@ def draw_out(chain: ChainProblem, path: Array, jumps: Mask) -> Array:
         return path
     path = path.copy()
     frames = path.shape[1]
-    involved = np.flatnonzero(_near(jumps, frames))
-    halves = [_half(chain, involved[involved % 2 == parity], frames) for parity in (1, 0)]
-    for _ in range(SWEEPS):
-        for half, part, before, after in halves:
-            middle = 0.5 * (path[:, before] + path[:, after])
-            path[:, half] = _pull(part, path[:, half], middle)
-    return path
-
-
-def _near(jumps: Mask, frames: int) -> Array:
-    """Mask `(F,)` of the frames near enough to a jump to take part."""
-    at_jump = np.flatnonzero(jumps)
-    changes = np.zeros(frames + 1, dtype=int)
+    # +1 where the surroundings of a jump begin, -1 after their end: frames with a positive sum are near one.
+    at_jump, changes = np.flatnonzero(jumps), np.zeros(frames + 1, dtype=int)
     np.add.at(changes, np.maximum(at_jump + 1 - REACH_OF_A_JUMP, 0), 1)
     np.add.at(changes, np.minimum(at_jump + 1 + REACH_OF_A_JUMP, frames), -1)
-    return np.cumsum(changes)[:frames] > 0
-
-
-def _half(chain: ChainProblem, half: Array, frames: int) -> tuple[Array, ChainProblem, Array, Array]:
-    """Every second frame with its problems and its two neighbours."""
-    before, after = half - 1, half + 1
-    # At an end of the range the only neighbour counts twice.
-    before = np.where(before < 0, after, before)
-    after = np.where(after >= frames, before, after)
-    return half, chain.take(half), before, after
+    involved = np.flatnonzero(np.cumsum(changes)[:frames] > 0)
+    # Odd and even frames in turn, so that each frame moves while its neighbours stand.
+    halves = [involved[involved % 2 == parity] for parity in (1, 0)]
+    problems = [chain.take(half) for half in halves]
+    for _ in range(SWEEPS):
+        for half, problem in zip(halves, problems, strict=True):
+            # At an end of the range the only neighbour counts twice.
+            before = np.where(half > 0, half - 1, half + 1)
+            after = np.where(half < frames - 1, half + 1, half - 1)
+            path[:, half] = _pull(problem, path[:, half], 0.5 * (path[:, before] + path[:, after]))
+    return path
 
 
 def _pull(part: ChainProblem, here: Array, middle: Array) -> Array:
@@ -338,22 +322,20 @@ class ChainRequest:
         """The problem relative to the chain length and joint-major, the frames of a chain side by side."""
         relative = self.lengths / self.chain_lengths[..., np.newaxis]
         preferred = preferred_pose(self.start, relative, self.bend, self.limits)
+        distance = span(self.targets)
+        # A target on the root joint keeps the last direction, because a descent needs one.
+        heading = hold(np.arctan2(self.targets[..., 1], self.targets[..., 0]), distance > 0)
+        with np.errstate(over="ignore"):
+            distance = np.clip(distance / self.chain_lengths, BESIDE_ROOT, FARTHEST)
+        targets = distance[..., np.newaxis] * np.stack([np.cos(heading), np.sin(heading)], axis=-1)
         return ChainProblem(
-            _joint_major(self._targets_beside_root()),
+            _joint_major(targets),
             _joint_major(relative),
             _joint_major(self.limits[..., 0]),
             _joint_major(self.limits[..., 1]),
             _joint_major(preferred),
             self.bend.reshape(-1),
         )
-
-    def _targets_beside_root(self) -> Array:
-        """Targets `(..., F, 2)` in chain lengths, each with a direction."""
-        distance = span(self.targets)
-        heading = hold(np.arctan2(self.targets[..., 1], self.targets[..., 0]), distance > 0)
-        with np.errstate(over="ignore"):
-            distance = np.clip(distance / self.chain_lengths, BESIDE_ROOT, FARTHEST)
-        return distance[..., np.newaxis] * np.stack([np.cos(heading), np.sin(heading)], axis=-1)
 
 
 def read_request(targets: Array, lengths: Array, bend: float | Array, limits: Array | None, start: Array | None) -> ChainRequest:

@@ -92,11 +92,12 @@ def _damped_step(arms: Array, residuals: Array, damping: Array, given: Array, is
     uu = (free_v * arm_v).sum(axis=0) + damping
     uv = -(free_u * arm_v).sum(axis=0)
     vv = (free_u * arm_u).sum(axis=0) + damping
-    left_u = residuals[0] + (arm_v * given).sum(axis=0)
-    left_v = residuals[1] - (arm_u * given).sum(axis=0)
+    # What the given rotations leave of the way to the target; the free joints pull the tip by it.
+    missing_u = residuals[0] + (arm_v * given).sum(axis=0)
+    missing_v = residuals[1] - (arm_u * given).sum(axis=0)
     determinant = uu * vv - uv * uv
-    pull_u = (vv * left_u - uv * left_v) / determinant
-    pull_v = (uu * left_v - uv * left_u) / determinant
+    pull_u = (vv * missing_u - uv * missing_v) / determinant
+    pull_v = (uu * missing_v - uv * missing_u) / determinant
     return given + free_u * pull_v - free_v * pull_u
 
 
@@ -106,7 +107,7 @@ def descend(problem: ChainProblem, angles: Array, steps: int = DESCENT_STEPS) ->
     angles : (n, P), inside the limits
 
     Returns the poses `(n, P)`, inside the limits, and the remaining distances `(P,)`. The distance never grows. A pose may get
-    stuck where no small rotation helps; `chain_search` restarts it.
+    stuck where no small rotation helps; `solve_frames` restarts it.
     """
     angles = angles.copy()
     arms = problem.arms(angles)
@@ -155,7 +156,11 @@ def relax(problem: ChainProblem, angles: Array) -> Array:
     active = np.arange(problem.size)
     for _ in range(RELAXING_STEPS):
         part, here = problem.take(active), slid[:, active]
-        turn = _relaxing_turn(part, here, RELAXING_RATE * (part.preferred - here))
+        wish = np.clip(RELAXING_RATE * (part.preferred - here), -LONGEST_RELAXING_STEP, LONGEST_RELAXING_STEP)
+        wish[0] = 0.0
+        arms, room = part.arms(here), np.stack([part.lower - here, part.upper - here])
+        turn = bounded_step(arms, part.residuals(arms), room, np.full(part.size, RELAXING_DAMPING), wish)
+        turn *= LONGEST_RELAXING_STEP / np.maximum(np.abs(turn).max(axis=0), LONGEST_RELAXING_STEP)
         slid[:, active] = part.clip(here + turn)
         active = active[np.abs(turn).max(axis=0) > RELAXED]
         if active.size == 0:
@@ -163,18 +168,6 @@ def relax(problem: ChainProblem, angles: Array) -> Array:
     slid, slid_distances = descend(problem, slid)
     kept = slid_distances <= np.maximum(problem.distances(angles), 10 * CONVERGED)
     return np.where(kept, slid, angles)
-
-
-def _relaxing_turn(part: ChainProblem, here: Array, wish: Array) -> Array:
-    """One step `(n, P)` towards `wish` that keeps the tip, scaled down to `LONGEST_RELAXING_STEP`."""
-    wish = np.clip(wish, -LONGEST_RELAXING_STEP, LONGEST_RELAXING_STEP)
-    wish[0] = 0.0
-    arms = part.arms(here)
-    turn = bounded_step(
-        arms, part.residuals(arms), np.stack([part.lower - here, part.upper - here]), np.full(part.size, RELAXING_DAMPING), wish
-    )
-    longest = np.abs(turn).max(axis=0)
-    return turn * (LONGEST_RELAXING_STEP / np.maximum(longest, LONGEST_RELAXING_STEP))
 
 
 NEWTON_STEPS = 30
@@ -230,8 +223,8 @@ def settle(problem: ChainProblem, angles: Array) -> tuple[Array, Array]:
 def _newton_step(part: ChainProblem, here: Array, arms: Array, damping: Array) -> tuple[Array, Array]:
     """One Newton step `(n, P)` downhill, and the greatest gradient component `(P,)` before it."""
     arm_u, arm_v = arms
-    left_u, left_v = residuals = part.residuals(arms)
-    gradient = arm_v * left_u - arm_u * left_v
+    missing_u, missing_v = residuals = part.residuals(arms)
+    gradient = arm_v * missing_u - arm_u * missing_v
     pushed_down = (here <= part.lower + ON_LIMIT) & (gradient > 0)
     pushed_up = (here >= part.upper - ON_LIMIT) & (gradient < 0)
     is_free = ~(pushed_down | pushed_up)
@@ -264,7 +257,7 @@ farther from its target than the closest pose, found by trying every set of acti
 
 SPREAD_POSES = 64
 GREATEST_CORNER_JOINTS = 8
-"""Greatest number of joints whose limits form corners: 2^8 poses are cheap to try, more are not."""
+"""Greatest number of joints whose limits form corners: 2^8 poses are cheap to try, more are not. Joints beyond stay halfway."""
 
 SEARCHED_AT_ONCE = 1024
 """Number of problems whose starting poses are compared at a time; it bounds the memory."""
@@ -279,7 +272,12 @@ def solve_frames(problem: ChainProblem) -> tuple[Array, Array]:
     Returns the angles `(n, P)`, inside the limits, and the remaining distances `(P,)`.
     """
     angles, distances = reach_out(problem, problem.preferred)
-    return search_elsewhere(problem, angles, distances)
+    # Every problem whose distance may not be the least is started again elsewhere.
+    stuck = np.flatnonzero(distances > least_distances(problem) + REACHED)
+    for first in range(0, stuck.size, SEARCHED_AT_ONCE):
+        columns = stuck[first : first + SEARCHED_AT_ONCE]
+        angles[:, columns], distances[columns] = _restart(problem.take(columns), angles[:, columns], distances[columns])
+    return angles, distances
 
 
 def reach_out(problem: ChainProblem, starts: Array) -> tuple[Array, Array]:
@@ -313,15 +311,6 @@ def _finish(problem: ChainProblem, angles: Array, distances: Array) -> tuple[Arr
     return angles, distances
 
 
-def search_elsewhere(problem: ChainProblem, angles: Array, distances: Array) -> tuple[Array, Array]:
-    """Restart every problem whose distance may not be the least; in place."""
-    stuck = np.flatnonzero(distances > least_distances(problem) + REACHED)
-    for first in range(0, stuck.size, SEARCHED_AT_ONCE):
-        columns = stuck[first : first + SEARCHED_AT_ONCE]
-        angles[:, columns], distances[columns] = _restart(problem.take(columns), angles[:, columns], distances[columns])
-    return angles, distances
-
-
 def least_distances(problem: ChainProblem) -> Array:
     """Remaining distances `(P,)` if there were no limits."""
     from_root = norm(problem.targets)
@@ -349,7 +338,10 @@ def starting_poses(problem: ChainProblem) -> Array:
     """Starting poses `(S, n, P)`, alternately from inside the box and from its corners, nearest tips first."""
     joints = problem.lengths.shape[0]
     inside = _nearest(problem, evenly_spread(SPREAD_POSES, joints))
-    corners = _nearest(problem, box_corners(joints))
+    cornered = min(joints, GREATEST_CORNER_JOINTS)
+    fractions = np.full((2**cornered, joints), 0.5)
+    fractions[:, :cornered] = list(itertools.product((0.0, 1.0), repeat=cornered))
+    corners = _nearest(problem, fractions)
     count = min(len(inside), len(corners))
     in_turn = np.stack([inside[:count], corners[:count]], axis=1)
     return in_turn.reshape(2 * count, *inside.shape[1:])
@@ -375,14 +367,6 @@ def spread_poses(problem: ChainProblem, fractions: Array) -> Array:
     low = np.maximum(problem.lower, np.minimum(problem.preferred - np.pi, problem.upper - 2 * np.pi))
     high = np.minimum(problem.upper, np.maximum(problem.preferred + np.pi, problem.lower + 2 * np.pi))
     return low + fractions[:, :, np.newaxis] * (high - low)
-
-
-def box_corners(joints: int) -> Array:
-    """Corners `(S, n)` of the unit cube; joints beyond `GREATEST_CORNER_JOINTS` stay in the middle."""
-    cornered = min(joints, GREATEST_CORNER_JOINTS)
-    corners = np.full((2**cornered, joints), 0.5)
-    corners[:, :cornered] = list(itertools.product((0.0, 1.0), repeat=cornered))
-    return corners
 
 
 def evenly_spread(count: int, joints: int) -> Array:

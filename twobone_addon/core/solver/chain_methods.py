@@ -56,7 +56,7 @@ def spring_pose(problem: ChainProblem) -> Array:
 
 
 def _bracket(problem: ChainProblem, shape: Array, distances: Array) -> tuple[Array, Array, Mask]:
-    """Folds `(P,)` below and above the one with distance `wanted`; without one, around the first minimum of the distance."""
+    """Folds `(P,)` below and above the one with `distances` `(P,)`; without one, around the first minimum of the distance."""
     count = STEPS_PER_LINK * len(problem.lengths)
     steps = np.linspace(0.0, np.pi, count + 1)
     low, high = np.zeros(problem.size), np.full(problem.size, np.pi)

@@ -88,8 +88,8 @@ def choose(problem: Problem, readable: Mask) -> tuple[Array, Array]:
     if tied.any():
         reference = _hold_poses(turns, readable & ~tied)[tied]
         candidates, gaps, allowed = _rank(problem.take(tied))
-        way = np.abs(wrap(candidates - reference[:, np.newaxis])).sum(axis=-1)
-        turns[tied], missing[tied] = _pick(candidates, gaps, allowed, way)
+        rotation = np.abs(wrap(candidates - reference[:, np.newaxis])).sum(axis=-1)
+        turns[tied], missing[tied] = _pick(candidates, gaps, allowed, rotation)
     held = _hold_poses(turns, readable)
     return np.clip(held, problem.limits[..., 0::2], problem.limits[..., 1::2]), missing
 

@@ -9,6 +9,7 @@ poses the chain.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -56,27 +57,27 @@ def solve_planar(
     rest_direction : scalar or (..., F), direction of link 1 at rest; matters for limits only
 
     The distance bounds move the target along its line from the root joint, then softness does; within joint limits the pose
-    closest to the moved target is taken. Undetermined angles are held, as in `solve_two_bone`. Nothing returned is NaN.
+    closest to the moved target is taken, and a target counts as reached if the tip is on it, or would be without softness.
+    Undetermined angles are held, as in `solve_two_bone`. Nothing returned is NaN.
     """
     targets = np.asarray(targets, dtype=np.float64)
     lengths = np.asarray(lengths, dtype=np.float64)
     ratio, distances = plan_distances(targets, lengths, options)
     if options.limits is not None:
-        return _solve_limited(
-            targets,
-            lengths,
-            bend,
-            options,
-            limits=options.limits,
-            rest_direction=rest_direction,
-            ratio=ratio,
-            distances=distances,
+        limited = partial(
+            solve_two_bone_limited, targets, lengths, bend, options.limits, rest_direction, tolerance=options.tolerance
         )
-    solution = solve_two_bone(targets, lengths, bend, tolerance=options.tolerance, distances=distances)
-    reach = solution.reach
-    if distances is not None:
-        reach = np.where(reach == Reach.DEGENERATE, reach, ring_reach(targets, lengths, options))
-    goals = _goals(targets, lengths, solution.angles, ratio, distances)
+        solution = limited(distances=distances)
+        reach, goals = solution.reach, scaled_tips(solution.angles, lengths, ratio)
+        if distances is not None:
+            slack = np.maximum(options.tolerance, TIE_SLACK) * lengths.sum(axis=-1)
+            ring = ring_reach(targets, lengths, options)
+            reach = _limited_reach(targets, goals, slack, ring=ring, unmoved=limited().reach)
+    else:
+        solution = solve_two_bone(targets, lengths, bend, tolerance=options.tolerance, distances=distances)
+        reach, goals = solution.reach, _goals(targets, lengths, solution.angles, ratio, distances)
+        if distances is not None:
+            reach = np.where(reach == Reach.DEGENERATE, reach, ring_reach(targets, lengths, options))
     return PlanarSolution(solution.angles, ratio, reach.astype(np.int8), goals)
 
 
@@ -130,29 +131,6 @@ def _goals(targets: Array, lengths: Array, angles: Array, ratio: Array, distance
     if undirected.any():
         goals[undirected] = scaled_tips(angles, lengths, ratio)[undirected]
     return goals
-
-
-def _solve_limited(
-    targets: Array,
-    lengths: Array,
-    bend: ArrayLike,
-    options: ReachOptions,
-    *,
-    limits: ArrayLike,
-    rest_direction: ArrayLike,
-    ratio: Array,
-    distances: Array | None,
-) -> PlanarSolution:
-    """Solve within joint limits; a target counts as reached if the tip is on it, or would be without softness."""
-    problem = (targets, lengths, bend, limits, rest_direction)
-    solution = solve_two_bone_limited(*problem, tolerance=options.tolerance, distances=distances)
-    goals = scaled_tips(solution.angles, lengths, ratio)
-    reach = solution.reach
-    if distances is not None:
-        unmoved = solve_two_bone_limited(*problem, tolerance=options.tolerance).reach
-        slack = np.maximum(options.tolerance, TIE_SLACK) * lengths.sum(axis=-1)
-        reach = _limited_reach(targets, goals, slack, ring=ring_reach(targets, lengths, options), unmoved=unmoved)
-    return PlanarSolution(solution.angles, ratio, reach.astype(np.int8), goals)
 
 
 def _limited_reach(targets: Array, tips: Array, slack: Array, *, ring: Codes, unmoved: Codes) -> Codes:
