@@ -68,12 +68,11 @@ class Nudge:
         turns = ((max(start - back - turn, first), min(end - back - turn, last)) for turn in (0.0, period))
         inside = [span for span in turns if span[1] - span[0] > NEAR_END]
         # A nudge that ends exactly at the seam has an effect on both of its sides.
-        at_seam = [seam for seam in cycle if self.weights(np.array([seam]), cycle)[0] > 0.0 and not _are_at(inside, seam)]
-        return [*inside, *((seam, seam) for seam in at_seam)]
-
-
-def _are_at(spans: Sequence[Span], frame: float) -> bool:
-    return any(start <= frame + NEAR_FRAME and end >= frame - NEAR_FRAME for start, end in spans)
+        for seam in cycle:
+            in_span = any(start <= seam + NEAR_FRAME and end >= seam - NEAR_FRAME for start, end in inside)
+            if not in_span and self.weights(np.array([seam]), cycle)[0] > 0.0:
+                inside.append((seam, seam))
+        return inside
 
 
 def joined_spans(spans: Sequence[Span]) -> list[Span]:

@@ -90,20 +90,17 @@ def stack(*records: Record) -> Record:
     return map_rows(stacked, *records)
 
 
-def of_stack(record: Record, place: int) -> Record:
+def of_stack(record: Record, index: int) -> Record:
     """The record at an index of a stack; arrays without rows are shared by all."""
-    return map_rows(lambda arrays, axes: arrays[0] if arrays[0].ndim == axes else arrays[0][place], record)
+    return map_rows(lambda arrays, axes: arrays[0] if arrays[0].ndim == axes else arrays[0][index], record)
 
 
 def row_arrays(record: Any) -> Iterator[Array | None]:
     """The frame arrays of a record and its nested records, in order."""
     pending = [getattr(record, name) for name in _fields_with_rows(type(record))]
-    for each in pending:
-        if isinstance(each, tuple):
-            for part in each:
-                yield from row_arrays(part) if is_dataclass(part) else (part,)
-        else:
-            yield from row_arrays(each) if is_dataclass(each) else (each,)
+    for value in pending:
+        for part in value if isinstance(value, tuple) else (value,):
+            yield from row_arrays(part) if is_dataclass(part) else (part,)
 
 
 @cache

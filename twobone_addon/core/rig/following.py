@@ -111,11 +111,11 @@ def references(chains: Sequence[RestChain], motions: Sequence[ChainMotion], at_r
 
     at_rest : for each chain, whether its reference has no local rotations; else it has each frame's own
     """
-    found: dict[int, Reference] = {}
+    of_chain: dict[int, Reference] = {}
     for rest, numbers, several in _stacks(chains, motions, at_rest):
         reference = (rest_reference if rest else present_reference)(*several)
-        found |= {number: of_stack(reference, place) for place, number in enumerate(numbers)}
-    return [found[number] for number in range(len(chains))]
+        of_chain |= {number: of_stack(reference, index) for index, number in enumerate(numbers)}
+    return [of_chain[number] for number in range(len(chains))]
 
 
 def posed_joints(chains: Sequence[RestChain], motions: Sequence[ChainMotion]) -> list[tuple[list[Array], Array]]:
@@ -123,12 +123,12 @@ def posed_joints(chains: Sequence[RestChain], motions: Sequence[ChainMotion]) ->
 
     They are in armature space, computed for all chains of one shape at once.
     """
-    found: dict[int, tuple[list[Array], Array]] = {}
+    of_chain: dict[int, tuple[list[Array], Array]] = {}
     for _, numbers, (chain, motion) in _stacks(chains, motions, [None] * len(chains)):
         poses = pose_path(chain, motion)
         joints = joints_of(chain, poses)
-        found |= {number: ([each[place] for each in poses], joints[place]) for place, number in enumerate(numbers)}
-    return [found[number] for number in range(len(chains))]
+        of_chain |= {number: ([pose[index] for pose in poses], joints[index]) for index, number in enumerate(numbers)}
+    return [of_chain[number] for number in range(len(chains))]
 
 
 def _stacks(
@@ -146,8 +146,9 @@ def _stacks(
 
 def stacked(several: Sequence[FollowingChain]) -> FollowingChain:
     """Stack chains of one shape (see `alike`)."""
-    found, tolerances = stack(*several), np.array([[following.task.options.tolerance] for following in several])
-    return replace(found, task=replace(found.task, options=replace(found.task.options, tolerance=tolerances)))
+    together, tolerances = stack(*several), np.array([[following.task.options.tolerance] for following in several])
+    # Options are no rows: those of the first chain stand for all (see `alike`), except the tolerance, which may differ.
+    return replace(together, task=replace(together.task, options=replace(together.task.options, tolerance=tolerances)))
 
 
 def pose_of_one(pose: ChainPose, place: int, one: FollowingChain) -> ChainPose:

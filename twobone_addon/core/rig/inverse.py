@@ -3,7 +3,7 @@
 If the chain inherits only rotation and uniform scale, one round of the closed form is exact. Under non-uniform scale (or shear)
 of a parent or the upper bone, the length of a bone depends on its direction: the solution changes the lengths it was computed
 from, so the closed form is iterated with the lengths of the last solution until both agree. Where this does not converge, a
-search follows (see `uneven`).
+search follows (see `search`).
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import product
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ...records import replace
-from ..array_types import Array, Codes, Mask
+from ..array_types import Array, Mask
 from ..arrays import every_row, magnitude, span
 from ..rows import ROWS_AT_ONCE, at_frames, part_of
 from ..solver import REACH_TOLERANCE, PlanarSolution, Reach, ReachMode, solve_planar, solve_planar_chain, wrap
@@ -89,8 +89,11 @@ def grid_of(harmonics: int) -> Grid:
     count = 2 * harmonics + 1
     steps = np.arange(count) * (2.0 * np.pi / count)
     pairs = np.stack([np.repeat(steps, count), np.tile(steps, count)], axis=-1)
-    halves = np.concatenate([[1.0], np.full(count - 1, 0.5)])
-    return Grid(harmonics, np.concatenate([pairs, CHECK_TURNS]), np.linalg.inv(waves(steps, harmonics)), np.outer(halves, halves))
+    # The mean square of the constant wave is 1, of a cosine or sine a half.
+    squares = np.concatenate([[1.0], np.full(count - 1, 0.5)])
+    return Grid(
+        harmonics, np.concatenate([pairs, CHECK_TURNS]), np.linalg.inv(waves(steps, harmonics)), np.outer(squares, squares)
+    )
 
 
 GRIDS = tuple(map(grid_of, HARMONICS))
@@ -125,27 +128,29 @@ class StillHinges:
     def _correct_turns(self, turns: Array) -> Array:
         """The links `(..., F, 2, 2)` for `turns` `(2, ..., F)`, which are corrected in place to give the exact directions."""
         first, second = (waves(turn, self.grid.harmonics) for turn in turns)
+        # The first link depends on the first hinge alone, the second on the products of both hinges' waves.
         near, far = self.factors[..., 0, :, :, 0], self.factors[..., 1, :, :, :]
         mixed = far.reshape(*far.shape[:-3], -1, far.shape[-1]) @ second
         mixed = mixed.reshape(*mixed.shape[:-2], 2, *first.shape[-2:])
         links = np.stack([near @ first, (mixed * first[..., None, :, :]).sum(axis=-2)], axis=-3)
-        intended = self._intended_directions(first[..., 1:3, :], second[..., 1:3, :])
+        # Cosine and sine of each turn stand in the waves already: no trigonometry for the intended directions.
+        first, second = first[..., 1:3, :], second[..., 1:3, :]
+        both = np.stack(
+            [
+                first[..., 0, :] * second[..., 0, :] - first[..., 1, :] * second[..., 1, :],
+                first[..., 1, :] * second[..., 0, :] + first[..., 0, :] * second[..., 1, :],
+            ],
+            axis=-2,
+        )
+        cosine, sine = np.cos(self.directions), np.sin(self.directions)
+        resting = np.stack([np.stack([cosine, -sine], axis=-1), np.stack([sine, cosine], axis=-1)], axis=-2)
+        intended = np.stack([resting[..., 0, :, :] @ first, resting[..., 1, :, :] @ both], axis=-3)
         lengths = np.sqrt((links * links).sum(axis=-2))
         # The error is some 1e-6 at most, for which a sine equals its angle up to rounding.
         off = (intended[..., 0, :] * links[..., 1, :] - intended[..., 1, :] * links[..., 0, :]) / lengths
         turns[0] -= off[..., 0, :]
         turns[1] -= off[..., 1, :] - off[..., 0, :]
         return np.moveaxis(intended * lengths[..., None, :], -1, -3)
-
-    def _intended_directions(self, first: Array, second: Array) -> Array:
-        """Unit vectors `(..., 2, 2, F)` in the links' intended directions, from cosine and sine `(..., 2, F)` of both turns."""
-        (near_cosine, near_sine), (far_cosine, far_sine) = (np.moveaxis(vectors, -2, 0) for vectors in (first, second))
-        both = np.stack(
-            [near_cosine * far_cosine - near_sine * far_sine, near_sine * far_cosine + near_cosine * far_sine], axis=-2
-        )
-        cosine, sine = np.cos(self.directions), np.sin(self.directions)
-        resting = np.stack([np.stack([cosine, -sine], axis=-1), np.stack([sine, cosine], axis=-1)], axis=-2)
-        return np.stack([resting[..., 0, :, :] @ first, resting[..., 1, :, :] @ both], axis=-3)
 
     @property
     def lengths(self) -> Array:
@@ -162,7 +167,14 @@ def still_hinges(chain: RestChain, motion: ChainMotion, reference: Reference, fr
     For several chains the first one decides on hinges or `None`; the mask `(...)` marks the chains for which this is right.
     """
     size = frames.shape[:-3]
-    if len(chain.turning) != len(CHECK_TURNS[0]) or not _stands_still(chain, motion, reference, frames):
+    riding = [channels.rotation for index, channels in enumerate(motion.channels) if index not in chain.turning]
+    matrices = [*reference.inherited, *reference.rotations, frames, *riding]
+    vectors = [values for channels in motion.channels for values in (channels.location, channels.scale)]
+    parents = [] if motion.parent_pose is None else [motion.parent_pose]
+    # All that poses the bones, but for their turns, is constant if it is given as one row for all frames.
+    numbers, count = ((9, matrices), (3, vectors), (16, parents)), math.prod(size)
+    is_still = all(values.size == row * count for row, group in numbers for values in group)
+    if len(chain.turning) != len(CHECK_TURNS[0]) or not is_still:
         return None, np.ones(size, dtype=bool)
     inherited = [matrix.reshape(*size, 3, 3) for matrix in reference.inherited]
     rotations = tuple(rotation.reshape(*size, 3, 3) for rotation in reference.rotations)
@@ -170,7 +182,8 @@ def still_hinges(chain: RestChain, motion: ChainMotion, reference: Reference, fr
     links = link_vectors(frame, joints)
     extents = magnitude(np.diff(joints, axis=-2))
     upright = np.any(np.hypot(links[..., 0], links[..., 1]) <= UPRIGHT_FRACTION * extents, axis=-1)
-    possible = ~upright & np.all([_is_even(matrix) for matrix in inherited], axis=0)
+    squared = [_unevenness(matrix) for matrix in inherited]
+    possible = ~upright & np.all([(off <= NEARLY_EVEN * even) & (even > 0.0) for even, off in squared], axis=0)
     if not np.ravel(possible)[0]:
         return None, ~possible
     axes = tuple(hinge_axis(matrix, frame[..., 2]) for matrix in inherited)
@@ -185,19 +198,15 @@ def still_hinges(chain: RestChain, motion: ChainMotion, reference: Reference, fr
     for grid in GRIDS:
         posed = links_at(grid.pairs)
         factors, valid = _fourier_coefficients(grid, posed)
-        valid &= ~others & _is_carried(posed, directions[..., None, :] + np.cumsum(grid.pairs, axis=-1))
+        # Links must point where they would if each were carried by all turns before it.
+        intended = directions[..., None, :] + np.cumsum(grid.pairs, axis=-1)
+        cosine, sine = np.cos(intended), np.sin(intended)
+        off, along = posed[..., 1] * cosine - posed[..., 0] * sine, posed[..., 0] * cosine + posed[..., 1] * sine
+        valid &= ~others & np.all(np.abs(off) <= CARRIED_TOLERANCE * along, axis=(-2, -1))
         if np.ravel(valid)[0]:
             return StillHinges(chain, motion, axes, rotations, directions, grid, factors), valid
         others |= valid
     return None, ~others | ~possible
-
-
-def _is_carried(links: Array, directions: Array) -> Mask:
-    """Mask `(...)`: whether all links `(..., P, 2, 2)` point into `directions` `(..., P, 2)`, as if carried by the turns."""
-    cosine, sine = np.cos(directions), np.sin(directions)
-    across = links[..., 1] * cosine - links[..., 0] * sine
-    along = links[..., 0] * cosine + links[..., 1] * sine
-    return np.all(np.abs(across) <= CARRIED_TOLERANCE * along, axis=(-2, -1))
 
 
 def _fourier_coefficients(grid: Grid, links: Array) -> tuple[Array, Mask]:
@@ -214,22 +223,11 @@ def _fourier_coefficients(grid: Grid, links: Array) -> tuple[Array, Mask]:
     return factors, error <= SERIES_TOLERANCE * np.abs(links).max(axis=(-3, -2, -1))
 
 
-def _stands_still(chain: RestChain, motion: ChainMotion, reference: Reference, frames: Array) -> bool:
-    """Whether everything that poses the bones except their turns is constant, given as one row for all frames."""
-    riding = [channels.rotation for index, channels in enumerate(motion.channels) if index not in chain.turning]
-    matrices = [*reference.inherited, *reference.rotations, frames, *riding]
-    vectors = [values for channels in motion.channels for values in (channels.location, channels.scale)]
-    parents = [] if motion.parent_pose is None else [motion.parent_pose]
-    count = math.prod(frames.shape[:-3])
-    return all(values.size == size * count for size, group in ((9, matrices), (3, vectors), (16, parents)) for values in group)
-
-
-def _is_even(matrix: Array) -> Mask:
-    """Mask `(...)` of matrices `(..., 3, 3)` with uniform scale."""
-    squares = np.swapaxes(matrix, -1, -2) @ matrix
+def _unevenness(matrices: Array) -> tuple[Array, Array]:
+    """Mean squared scale `(...)` of matrices `(..., 3, 3)`, and how far the squares along single axes, or shear, are off it."""
+    squares = np.swapaxes(matrices, -1, -2) @ matrices
     even = np.trace(squares, axis1=-2, axis2=-1) / 3.0
-    off = np.abs(squares - even[..., None, None] * np.eye(3)).max(axis=(-2, -1))
-    return (off <= NEARLY_EVEN * even) & (even > 0.0)
+    return even, np.abs(squares - even[..., None, None] * np.eye(3)).max(axis=(-2, -1))
 
 
 SEARCH_SETTLED = 1e-9
@@ -317,7 +315,12 @@ def _descend_to_closest(angles: Array, goals: Array, bend: Array, links_at: Link
     """Angles `(..., F, n)` at local minima of the distance to `goals` `(F, 2)`; `bend` is the side times its stiffness."""
 
     def residuals_at(angles: Array) -> Array:
-        return _residuals(links_at(angles), goals, bend)
+        """Residuals `(..., F, 3)`: vector from goal to tip, and penalty for a bend to the wrong side."""
+        links = links_at(angles)
+        missed = links.sum(axis=-2) - goals
+        # The penalty grows with the miss, so that a distant goal does not overpower it.
+        weight = span(links).sum(axis=-1) + span(missed)
+        return np.concatenate([missed, (weight * np.minimum(_side(links, bend), 0.0))[..., None]], axis=-1)
 
     damping = np.full(angles.shape[:-1], 1e-3)
     here = residuals_at(angles)
@@ -336,15 +339,6 @@ def _descend_to_closest(angles: Array, goals: Array, bend: Array, links_at: Link
         if np.all((damping == MOST_DAMPING) | (np.abs(step).max(axis=-1) < SEARCH_SETTLED)):
             break
     return angles
-
-
-def _residuals(links: Array, goals: Array, bend: Array) -> Array:
-    """Residuals `(..., F, 3)`: vector from goal to tip, and penalty for a bend to the wrong side."""
-    length = span(links).sum(axis=-1)
-    missed = links.sum(axis=-2) - goals
-    # The penalty grows with the miss, so that a distant goal does not overpower it.
-    weight = length + span(missed)
-    return np.concatenate([missed, (weight * np.minimum(_side(links, bend), 0.0))[..., None]], axis=-1)
 
 
 def _slope_and_curvature(angles: Array, here: Array, residuals_at: Callable[[Array], Array]) -> tuple[Array, Array]:
@@ -380,21 +374,15 @@ def _ranked_starts(goals: Array, bend: Array, count: int, links_at: LinksAt) -> 
     shape = (*goals.shape[:-1], count)
     grid = np.stack([np.broadcast_to(turn + fold * spread, shape) for turn, fold in product(around, bends)])
     misses = np.concatenate([_miss(links_at(part), goals, bend) for part in np.split(grid, STARTING_TURNS)])
-    # A stable order: with equal misses the same start is taken on every machine.
-    ranked = np.argsort(_penalise_non_minima(misses), axis=0, kind="stable")[:MOST_STARTS]
-    return np.take_along_axis(grid, ranked[..., None], axis=0)
-
-
-def _penalise_non_minima(misses: Array) -> Array:
-    """The misses `(STARTING_TURNS * STARTING_BENDS, ..., F)` with a penalty on all that are not local minima of the grid.
-
-    So the starts lie in different basins instead of all around the lowest minimum.
-    """
+    # Local minima of the grid come first, so that the starts lie in different basins instead of all around the lowest minimum.
     table = misses.reshape(STARTING_TURNS, STARTING_BENDS, *misses.shape[1:])
     lowest = np.ones(table.shape, dtype=bool)
     for step in product((-1, 0, 1), repeat=2):
         lowest &= table <= np.roll(table, step, axis=(0, 1))
-    return np.where(lowest, table, table + NON_MINIMUM_PENALTY).reshape(misses.shape)
+    penalised = np.where(lowest, table, table + NON_MINIMUM_PENALTY).reshape(misses.shape)
+    # A stable order: with equal misses the same start is taken on every machine.
+    ranked = np.argsort(penalised, axis=0, kind="stable")[:MOST_STARTS]
+    return np.take_along_axis(grid, ranked[..., None], axis=0)
 
 
 def _miss(links: Array, goals: Array, bend: Array) -> Array:
@@ -495,10 +483,11 @@ def _in_parts(following: FollowingChain) -> ChainPose:
     determined = np.isfinite(distances) & (distances > 0.0)
     start, stop = 0, max(ROWS_AT_ONCE, int(np.argmax(determined)) + 1)
     while start < count:
+        # The last determined frame before this part, or 0 where there is none.
         begin = int(np.flatnonzero(determined[:start])[-1:].sum())
-        now = part_of(following, slice(begin, stop))
-        posed, doubts, _ = _follow(stacked([now]))
-        pose = pose_of_one(posed, 0, now)
+        frames = part_of(following, slice(begin, stop))
+        posed, doubts, _ = _follow(stacked([frames]))
+        pose = pose_of_one(posed, 0, frames)
         part, new = slice(start, stop), slice(start - begin, None)
         ratio[part], reach[part], goals[part] = pose.ratio[new], pose.reach[new], pose.goals[new]
         determined[part] &= reach[part] != Reach.DEGENERATE
@@ -523,12 +512,18 @@ def _follow(several: FollowingChain, *, quickly: bool = False) -> tuple[ChainPos
     targets = _targets_in_plane(several)
     own_frames = task.laying.own
     links = link_vectors(task.frames if own_frames is None else own_frames, reference.joints)
-    rest_direction = _rest_direction(chain, motion, task)
-    uneven = _is_uneven(reference)
+    rest_direction = np.zeros(task.bend.shape)
+    if task.limits is not None:
+        # The zero of the first joint's limits: the direction of its link with no local rotation.
+        rest_direction = angles_of(link_vectors(task.frames, rest_reference(chain, motion).joints))[..., 0]
+    # Where a turning bone inherits non-uniform scale, the length of its link varies with its direction.
+    uneven = reduce(np.logical_or, (off > UNEVEN * even for even, off in map(_unevenness, reference.inherited)))
     settled = np.where(uneven, UNEVEN_SETTLED, SETTLED) if links.shape[-2] == TWO else REACH_TOLERANCE
     fixed = not task.laying.flatten and own_frames is None and task.options.mode != ReachMode.STRETCH
-    every_one, begun = np.ones(len(targets), dtype=bool), parent_transform(chain.bones[0], motion.parent_pose)
-    hinges, hinged = still_hinges(chain, motion, reference, task.frames) if fixed else (None, every_one)
+    begun = parent_transform(chain.bones[0], motion.parent_pose)
+    hinges, hinged = None, np.ones(len(targets), dtype=bool)
+    if fixed:
+        hinges, hinged = still_hinges(chain, motion, reference, task.frames)
     lengths = span(links) if hinges is None else hinges.lengths[..., None, :]
     if quickly and task.laying.flatten and own_frames is None and not uneven.any():
         # A link that is laid into the plane gets as long there as it is in space.
@@ -581,11 +576,16 @@ def _searched(following: FollowingChain, pose: ChainPose, doubtful: Mask) -> Cha
     goals = targets if to_target else pose.goals
     turned = _solve_frames(search, following, pose=pose, goals=goals, where=doubtful)
     tips = link_vectors(task.frames, turned.joints).sum(axis=-2)
-    far = np.max(span(link_vectors(task.frames, turned.joints)).sum(axis=-1))
-    missed = doubtful & (span(tips - goals) > SETTLED * far)
+    longest = np.max(span(link_vectors(task.frames, turned.joints)).sum(axis=-1))
+    missed = doubtful & (span(tips - goals) > SETTLED * longest)
     if missed.any():
         turned = _solve_frames(closest, following, pose=replace(pose, turned=turned), goals=goals, where=missed)
-    reach = _measured_reach(link_vectors(task.frames, turned.joints), targets, pose.reach, options.tolerance)
+    # The ring of fixed lengths is not valid here, so what is out of reach is measured on the posed links.
+    links = link_vectors(task.frames, turned.joints)
+    far = span(links).sum(axis=-1)
+    off = span(links.sum(axis=-2) - targets) > np.maximum(options.tolerance, SETTLED) * far
+    reach = np.where(off, np.where(span(targets) > 0.5 * far, Reach.TOO_FAR, Reach.TOO_NEAR), Reach.REACHED)
+    reach = np.where(pose.reach == Reach.DEGENERATE, pose.reach, reach).astype(np.int8)
     return replace(
         pose, turned=turned, reach=np.where(doubtful, reach, pose.reach), goals=np.where(doubtful[..., None], goals, pose.goals)
     )
@@ -651,28 +651,3 @@ def angles_of(links: Array) -> Array:
     directions[..., 1:] = wrap(np.diff(directions, axis=-1))
     # From frame to frame no angle may jump by a whole turn, which a solver that follows the path would take for motion.
     return np.unwrap(directions, axis=-2) if directions.shape[-2] > 1 else directions
-
-
-def _rest_direction(chain: RestChain, motion: ChainMotion, task: ChainGoal) -> Array:
-    """Direction `(..., F)` of the first link with no local rotation, the zero of its limits; 0 without limits."""
-    if task.limits is None:
-        return np.zeros(task.bend.shape)
-    return angles_of(link_vectors(task.frames, rest_reference(chain, motion).joints))[..., 0]
-
-
-def _measured_reach(links: Array, targets: Array, reach: Codes, tolerance: ArrayLike) -> Codes:
-    """Reach of posed links `(..., F, n, 2)`, measured because the ring of fixed lengths is not valid."""
-    far = span(links).sum(axis=-1)
-    missed = span(links.sum(axis=-2) - targets) > np.maximum(tolerance, SETTLED) * far
-    side = np.where(span(targets) > 0.5 * far, Reach.TOO_FAR, Reach.TOO_NEAR)
-    return np.where(reach == Reach.DEGENERATE, reach, np.where(missed, side, Reach.REACHED)).astype(np.int8)
-
-
-def _is_uneven(reference: Reference) -> Mask:
-    """Mask `(..., F)` of frames where a turning bone inherits non-uniform scale, so that its link's length varies."""
-    is_uneven = np.zeros(reference.joints.shape[:-2], dtype=bool)
-    for inherited in reference.inherited:
-        squares = np.swapaxes(inherited, -1, -2) @ inherited
-        even = np.trace(squares, axis1=-2, axis2=-1)[..., None, None] / 3.0
-        is_uneven |= np.any(np.abs(squares - even * np.eye(3)) > UNEVEN * even, axis=(-2, -1))
-    return is_uneven

@@ -69,10 +69,7 @@ class LaidLink:
 
     @classmethod
     def of(cls, link: Array, normal: Array) -> LaidLink:
-        """Of a link `(..., F, 3)` and a normal `(..., F, 3)` perpendicular to it, both before the inherited transform.
-
-        See `resting_normal` and `laid_normal`.
-        """
+        """Of a link `(..., F, 3)` and a normal `(..., F, 3)` perpendicular to it, both before the inherited transform."""
         back = np.swapaxes(_triad(unit(link), normal), -1, -2)
         return cls(back, ~np.any(link != 0.0, axis=-1)[..., None, None])
 
@@ -85,17 +82,6 @@ def laid_along(inherited: Array, frames: Array, link: LaidLink, direction: Array
     directions = from_plane(frames, np.stack([np.cos(direction), np.sin(direction)], axis=-1))
     to = _triad(unit(solve_linear(inherited, directions)), hinge_axis(inherited, frames[..., 2]))
     return np.where(link.empty, np.eye(3), to @ link.back)
-
-
-def carried_along(inherited: Array, frames: Array, link: Array, flat: LaidLink, direction: Array) -> Array:
-    """Rotation `(..., F, 3, 3)` that brings a link's own plane onto the plane and its part in that plane into `direction`.
-
-    flat : the link's part in its own plane, and the unit normal of that
-
-    The link keeps its component perpendicular to its own plane. A link perpendicular to it is not turned.
-    """
-    laid = laid_along(inherited, frames, flat, direction)
-    return turned_along(inherited, frames, carried(laid, link), direction) @ laid
 
 
 def laid_normal(inherited: Array, frames: Array, link: Array) -> Array:
@@ -112,11 +98,6 @@ def laid_normal(inherited: Array, frames: Array, link: Array) -> Array:
     flat = unit(np.where(upright, across(lead, axis), flat))
     # The axis before the link was turned: perpendicular to the link, in the plane of link and axis.
     return unit(axis * dot(flat, direction)[..., None] - flat * height)
-
-
-def resting_normal(inherited: Array, normal: Array, link: Array) -> Array:
-    """Transform a limb's reference-pose normal `(..., F, 3)` from armature space to a link's own space, perpendicular to it."""
-    return unit(across(hinge_axis(inherited, normal), unit(link)))
 
 
 def _triad(along: Array, normal: Array) -> Array:
@@ -171,8 +152,8 @@ class TurnedChain:
         if self.known_poses is not None:
             return self.known_poses
         if self.together is not None:
-            several, place = self.together
-            return tuple(poses[place] for poses in several.poses)
+            stack, index = self.together
+            return tuple(poses[index] for poses in stack.poses)
         matrices = tuple(rotation.matrices for rotation in self.rotations)
         return tuple(pose_path(self.chain, with_rotations(self.chain, self.motion, matrices)))
 
@@ -272,7 +253,10 @@ def towards(reference: Reference, frames: Array, laying: Laying) -> Callable[[Ar
         def turn(number: int, inherited: Array) -> Array:
             direction = directions[..., number]
             if laying.own is not None:
-                return carried_along(inherited, frames, links[number], laid[number], direction)
+                # First the link's part in its own plane comes onto the plane, then the link as a whole turns into `direction`
+                # about the normal: so it keeps its height above its own plane. A link perpendicular to it is not turned.
+                onto_plane = laid_along(inherited, frames, laid[number], direction)
+                return turned_along(inherited, frames, carried(onto_plane, links[number]), direction) @ onto_plane
             if laying.flatten:
                 return laid_along(inherited, frames, laid[number], direction)
             return turned_along(inherited, frames, links[number], direction)
@@ -298,7 +282,9 @@ def _laid_links(reference: Reference, frames: Array, laying: Laying) -> list[Lai
         return []
     if laying.normal is None:
         return [LaidLink.of(link, laid_normal(inherited, frames, link)) for inherited, link in pairs]
-    return [LaidLink.of(link, resting_normal(inherited, laying.normal, link)) for inherited, link in pairs]
+    # The limb's own normal, in the space of each link and perpendicular to it.
+    normals = [unit(across(hinge_axis(inherited, laying.normal), unit(link))) for inherited, link in pairs]
+    return [LaidLink.of(link, normal) for (_, link), normal in zip(pairs, normals, strict=True)]
 
 
 def link_vectors(frames: Array, joints: Array) -> Array:

@@ -72,8 +72,9 @@ def rolls(joints: Array, now: Array) -> Array:
     now : (F, 3), present middle joints. The angle is 0 where either point lies on the line.
     """
     axis = unit(joints[:, 2] - joints[:, 0])
-    intended, present = (across(place - joints[:, 0], axis) for place in (joints[:, 1], now))
+    intended, present = (across(middle - joints[:, 0], axis) for middle in (joints[:, 1], now))
     angles = np.arctan2(dot(axis, cross(present, intended)), dot(present, intended))
+    # A nearly straight limb has no direction of its middle joint that rounding does not decide.
     heights = np.minimum(magnitude(intended), magnitude(present))
     return np.where(heights > CLEARLY_BENT * magnitude(joints[:, 2] - joints[:, 0]), angles, 0.0)
 
