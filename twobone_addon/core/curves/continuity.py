@@ -156,6 +156,7 @@ def _interpolate_gimbal_lock(eulers: Array, gimbal: Mask, order: str) -> Array:
     following = (gimbal.shape[-1] - 1) - held_rows(~gimbal[..., ::-1])[..., ::-1]
     frames = np.arange(gimbal.shape[-1])
     all_locked = gimbal.all(axis=-1, keepdims=True)
+    # Without a frame outside the lock there is nothing to interpolate: the first frame's value is held.
     previous, following = np.where(all_locked, 0, previous), np.where(all_locked, 0, following)
 
     def undetermined_at(where: Indices) -> Array:

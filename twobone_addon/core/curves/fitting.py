@@ -343,26 +343,21 @@ class _Descent:
         now.aim[near] = TARGET_DRIFT * peak[near] / np.maximum(most, TINY)
         done = np.zeros(len(rows), dtype=bool)
         done[near] = most <= 1.0
-        going = ~(done | self._are_hopeless(peak) | (peak == 0.0))
-        if not going.all():
-            self._record_failures(~going & ~done)
-            self.fits, self.rows, self.now = self.fits.some(going), rows[going], now.some(going)
-
-    def _are_hopeless(self, peak: Array) -> Mask:
-        """Mask `(b,)` of fits that will not succeed; fits that have used up their steps enter the levelling phase."""
-        now = self.now
+        # Fits that have used up their steps enter the levelling phase.
         over = ~now.levelling & (now.steps >= len(HOPELESS_DRIFTS))
         now.levelling |= over
         now.steps[over] = 0
         levelled = (peak > HOPELESS_LEVELLING) | (now.steps >= LEVELLING_STEPS)
-        return np.where(now.levelling, levelled, peak > HOPELESS_DRIFTS[np.minimum(now.steps, len(HOPELESS_DRIFTS) - 1)])
-
-    def _record_failures(self, which: Mask) -> None:
-        """Record the worst drift of failed fits: linearised if it is surely bad, else measured exactly."""
-        surely = which & (self.now.lowest > SURELY_BAD)
-        self.worst[self.rows[surely]] = self.now.lowest[surely, None]
-        unsure = which & ~surely & np.isinf(self.worst[self.rows].max(axis=1))
-        self.worst[self.rows[unsure]] = self.fits.measured(unsure, self.best[self.rows[unsure]])
+        too_far = peak > HOPELESS_DRIFTS[np.minimum(now.steps, len(HOPELESS_DRIFTS) - 1)]
+        going = ~(done | np.where(now.levelling, levelled, too_far) | (peak == 0.0))
+        if going.all():
+            return
+        # Of those that failed the worst drift is linearised if it is surely bad, else measured exactly.
+        surely = ~going & ~done & (now.lowest > SURELY_BAD)
+        self.worst[rows[surely]] = now.lowest[surely, None]
+        unsure = ~going & ~done & ~surely & np.isinf(self.worst[rows].max(axis=1))
+        self.worst[rows[unsure]] = self.fits.measured(unsure, self.best[rows[unsure]])
+        self.fits, self.rows, self.now = self.fits.some(going), rows[going], now.some(going)
 
     def step(self) -> None:
         """Take one step in each fit; fits that gained little enter the levelling phase."""
@@ -497,20 +492,15 @@ def fit_segments(motion: Motion, wanted: Sequence[Wanted]) -> list[Segment]:
     free = np.ones((len(wanted), 1, 4), dtype=bool)
     slopes = np.zeros((len(wanted), 1, 2, channels))
     for number, request in enumerate(wanted):
-        for side, slope in enumerate(_slopes(motion, request)):
+        start, end = request.start_slope, request.end_slope
+        # The motion's own ends may have required slopes, as at the seam of a cycle.
+        start = motion.ends[0] if start is None and request.first == 0 else start
+        end = motion.ends[1] if end is None and request.last == len(motion.times) - 1 else end
+        for side, slope in enumerate((start, end)):
             if slope is not None:
                 free[number, 0, 2 * side], slopes[number, 0, side] = False, slope
     bounds = np.array([[(request.first, request.last)] for request in wanted])
     return [row[0] for row in _fitted(motion, bounds, free, slopes)]
-
-
-def _slopes(motion: Motion, wanted: Wanted) -> tuple[Array | None, Array | None]:
-    start, end = wanted.start_slope, wanted.end_slope
-    if start is None and wanted.first == 0:
-        start = motion.ends[0]
-    if end is None and wanted.last == len(motion.times) - 1:
-        end = motion.ends[1]
-    return start, end
 
 
 def fit_through(

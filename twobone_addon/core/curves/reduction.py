@@ -87,8 +87,11 @@ def _sharing_slack(candidates: Indices, farthest: list[Segment], preferred: Indi
     chosen: list[Segment] = []
     for index in range(count - 1, -1, -1):
         last = chosen[-1].first if chosen else farthest[-1].last
-        window = (places[max(index - 1, 0)] + 1, places[index] - slack * index // count, places[index])
-        for first in _trial_samples(candidates, window, preferred) if index else [farthest[0].first]:
+        nearest, target = places[max(index - 1, 0)] + 1, places[index] - slack * index // count
+        tries = [farthest[0].first]
+        if index:
+            tries = _trial_samples(candidates, preferred, nearest=nearest, target=target, farthest=places[index])
+        for first in tries:
             known = (first, last) == (farthest[index].first, farthest[index].last)
             segment = farthest[index] if known else (yield Wanted(first, last))
             if segment.good:
@@ -99,9 +102,8 @@ def _sharing_slack(candidates: Indices, farthest: list[Segment], preferred: Indi
     return chosen[::-1]
 
 
-def _trial_samples(candidates: Indices, window: tuple[int, int, int], preferred: Indices) -> list[int]:
+def _trial_samples(candidates: Indices, preferred: Indices, *, nearest: int, target: int, farthest: int) -> list[int]:
     """Samples at which to try a key, in this order: a preferred one near the target, the target, the farthest."""
-    nearest, target, farthest = window
     target = max(target, nearest)
     tries = [int(candidates[target]), int(candidates[farthest])]
     times = preferred[(preferred >= candidates[nearest]) & (preferred <= candidates[farthest])]
@@ -121,6 +123,7 @@ def align(motion: Motion, segments: list[Segment], still: Mask) -> list[Segment]
     segments = list(segments)
     smooth = np.zeros(len(segments) + 1, dtype=bool)
     smooth[[0, -1]] = True
+    # The least breaks first: the slope at a key, once common, holds for its neighbours.
     for keys in _turns(_breaks(motion, segments)):
         for key, joined in zip(keys, _joined(motion, segments, keys, still, smooth), strict=True):
             if all(segment.good for segment in joined):
@@ -313,7 +316,7 @@ def reduce_keys(
     fine_times, fine_values, fine_drift = with_halves(times, values, held_still(len(times), rests), drift)
     del values, tolerance  # of a long take, nothing is kept that is not needed
     motion = Motion(fine_times, fine_values, fine_drift, finer, feel(fine_values, fine_drift, finer), ends or (None, None))
-    segments = _segments(motion, FINER * candidates, (FINER * required, FINER * preferred), FINER * rests)
+    segments = _segments(motion, FINER * candidates, required=FINER * required, preferred=FINER * preferred, rests=FINER * rests)
     still = np.array([_within(FINER * rests, segment.first, segment.last) for segment in segments])
     return _reduction(motion, align(motion, segments, still))
 
@@ -335,17 +338,17 @@ def _candidates(times: Array, key_frames: ArrayLike | None) -> Indices:
     return np.union1d(_samples(times, whole if key_frames is None else key_frames), [0, len(times) - 1])
 
 
-def _segments(motion: Motion, candidates: Indices, wanted: tuple[Indices, Indices], rests: Indices) -> list[Segment]:
-    """Segments of the whole motion, flat where it rests; `wanted` are the samples required and preferred as keys."""
-    required, preferred = wanted
+def _segments(motion: Motion, candidates: Indices, *, required: Indices, preferred: Indices, rests: Indices) -> list[Segment]:
+    """Segments of the whole motion, flat where it rests; keys are samples among the `candidates`."""
     fixed = np.unique(np.concatenate([candidates[[0, -1]], required, rests.ravel()]))
     moving = [span for span in pairwise(fixed.tolist()) if not _within(rests, *span)]
+    # A long motion is searched in pieces, all at once; cuts that turn out needless are taken out again below.
     cuts = np.array([cut for span in moving for cut in _cuts(span, candidates, preferred)], dtype=np.intp)
     spans = list(pairwise(np.unique(np.concatenate([fixed, cuts])).tolist()))
     moving = [span for span in spans if not _within(rests, *span)]
     searches = [chosen_segments(candidates[(candidates >= first) & (candidates <= last)], preferred) for first, last in moving]
-    found = dict(zip(moving, together(motion, searches), strict=True))
-    segments = [segment for span in spans for segment in found.get(span) or [still_segment(motion, *span)]]
+    chosen = dict(zip(moving, together(motion, searches), strict=True))
+    segments = [segment for span in spans for segment in chosen.get(span) or [still_segment(motion, *span)]]
     return _merge_cuts(motion, segments, set(cuts.tolist()) - set(preferred.tolist()))
 
 
@@ -392,22 +395,18 @@ def _reduction(motion: Motion, segments: list[Segment]) -> Reduction:
     left = _handles(frames, values, before, -np.append(forward[:1], backward, axis=0))
     right = _handles(frames, values, after, np.append(forward, backward[-1:], axis=0))
     reduction = Reduction(frames, values, left, right, before == after, np.zeros(1))
-    return replace(reduction, worst_drifts=_stored_drifts(motion, reduction))
+    # The drift is that of the keys rounded to Blender's single precision, at all moments of the motion.
+    stored = [
+        Keys(*(array.astype(np.float32).astype(float) for array in (curve.frames, curve.values, curve.left, curve.right)))
+        for curve in map(reduction.curve, range(values.shape[1]))
+    ]
+    moments, worst = np.arange(len(motion.times)), []
+    for part in portions(len(moments)):
+        rounded = np.stack([evaluate(curve, motion.times[part]) for curve in stored], axis=-1)
+        worst.append(motion.drift(rounded, moments[part]).max(axis=0))
+    return replace(reduction, worst_drifts=np.max(worst, axis=0))
 
 
 def _handles(frames: Array, values: Array, slopes: Array, lengths: Array) -> Array:
     """Handles `(M, K, 2)` that extend `lengths : (M, K)` frames from their keys with `slopes : (M, K)`."""
     return np.stack([frames[:, None] + lengths, values + slopes * lengths], axis=-1)
-
-
-def _stored_drifts(motion: Motion, reduction: Reduction) -> Array:
-    """Worst drift `(P,)` of each point at all moments of the motion, with the keys rounded to Blender's single precision."""
-    stored = [
-        Keys(*(array.astype(np.float32).astype(float) for array in (curve.frames, curve.values, curve.left, curve.right)))
-        for curve in (reduction.curve(channel) for channel in range(reduction.values.shape[1]))
-    ]
-    moments, worst = np.arange(len(motion.times)), []
-    for part in portions(len(moments)):
-        values = np.stack([evaluate(keys, motion.times[part]) for keys in stored], axis=-1)
-        worst.append(motion.drift(values, moments[part]).max(axis=0))
-    return np.max(worst, axis=0)
