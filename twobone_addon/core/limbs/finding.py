@@ -38,8 +38,7 @@ def with_names(skeleton: Skeleton, tree_like: Skeleton, reading: NameReading, fo
         )
 
     def overlaps(bones: LimbBones, limb: NamedLimb) -> bool:
-        own, other = skeleton.between(bones.upper, bones.tip), skeleton.between(limb.upper, limb.lower)
-        return bool(own & other)
+        return bool(skeleton.between(bones.upper, bones.tip) & skeleton.between(limb.upper, limb.lower))
 
     def is_named_otherwise(bones: LimbBones) -> bool:
         meanings = [reading.meanings[bone] for bone in (bones.upper, bones.lower)]
@@ -64,16 +63,16 @@ def with_names(skeleton: Skeleton, tree_like: Skeleton, reading: NameReading, fo
             kept.append(pair)
     for rescued in _rescued(tree_like, reading, [limb for limb in named if limb not in matched], places):
         pair = _with_kind_seen(skeleton, as_parented(skeleton, rescued, tolerance), found)
-        bones = pair.both[0]
-        if any(_has_unknown_end(skeleton, places, each) for each in pair.both):
-            left_out = [entry for entry in left_out if not {each.upper for each in pair.both} & set(entry[0])]
-            left_out.append((tuple(each.upper for each in pair.both), Reason.LOOSE))
-        elif len(pair.both) > 1 or bones.tip == bones.lower or is_even(skeleton, (bones.upper, bones.lower, bones.tip)):
-            way = {bone for each in pair.both for bone in skeleton.way_up(each.lower)}
-            against = next((reason for first, reason in found.left_out if way & set(first)), None)
-            kept.append(replace(pair, against=Reason.LOOSE if is_loose(skeleton, bones) else against))
+        limb, uppers = pair.both[0], tuple(bones.upper for bones in pair.both)
+        if any(_has_unknown_end(skeleton, places, bones) for bones in pair.both):
+            left_out = [entry for entry in left_out if not set(uppers) & set(entry[0])]
+            left_out.append((uppers, Reason.LOOSE))
+        elif len(pair.both) > 1 or limb.tip == limb.lower or is_even(skeleton, (limb.upper, limb.lower, limb.tip)):
+            path = {bone for bones in pair.both for bone in skeleton.way_up(bones.lower)}
+            against = next((reason for first, reason in found.left_out if path & set(first)), None)
+            kept.append(replace(pair, against=Reason.LOOSE if is_loose(skeleton, limb) else against))
         else:
-            left_out.append(((bones.upper,), Reason.UNEVEN))
+            left_out.append((uppers, Reason.UNEVEN))
     return Found(in_order(kept, skeleton.names), tuple(left_out))
 
 
@@ -87,13 +86,13 @@ def _with_kind_seen(skeleton: Skeleton, pair: LimbPair, found: Found) -> LimbPai
 
 def _without_duplicates(places: Array, limbs: Sequence[NamedLimb], tolerance: float) -> list[NamedLimb]:
     """The limbs without duplicates at the same position, which come from layers of a rig."""
-    found: list[NamedLimb] = []
+    kept: list[NamedLimb] = []
     for limb in limbs:
         ends = places[[limb.upper, limb.lower]]
-        others = (places[[each.upper, each.lower]] for each in found if each.side is limb.side)
+        others = (places[[other.upper, other.lower]] for other in kept if other.side is limb.side)
         if all(np.linalg.norm(ends - other, axis=1).max() > tolerance for other in others):
-            found.append(limb)
-    return found
+            kept.append(limb)
+    return kept
 
 
 def _kind(seen: LimbKind, family: Family, *, hand: bool) -> LimbKind:
@@ -192,19 +191,20 @@ def voted(skeleton: Skeleton, rest: Found, poses: Array) -> tuple[Found, bool, A
     showing = 0
     # Poses far apart in time first: the vote may be over before all are searched.
     order = sorted(range(len(poses)), key=lambda number: (5 * number) % 9)
-    for left, number in zip(reversed(range(len(poses))), order, strict=True):
+    for remaining, number in zip(reversed(range(len(poses))), order, strict=True):
         found = searched[number] = search(replace(skeleton, heads=poses[number, :, 0], tails=poses[number, :, 1]))
         votes.update(key for pair in found.pairs for key in pair.key)
         if rest_keys and rest_keys <= {pair.key for pair in found.pairs}:
             confirming.append(number)
             if len(confirming) >= CONFIRMING_SHARE * len(poses):
                 return rest, False, poses[confirming]
-        is_hopeless = not rest_keys or len(confirming) + left < CONFIRMING_SHARE * len(poses)
-        showing = sum(bool(each.pairs) for each in searched.values())
+        is_hopeless = not rest_keys or len(confirming) + remaining < CONFIRMING_SHARE * len(poses)
+        showing = sum(bool(shown.pairs) for shown in searched.values())
+        # The same limbs in each of most poses: the others cannot outvote them.
         if is_hopeless and 2 * showing > len(poses) and min(votes.values()) == showing:
             break
     kept = {key for key, count in votes.items() if 2 * count > showing and count >= CONFIRMING_SHARE * len(poses)}
-    pairs = [pair for each in searched.values() for pair in each.pairs]
+    pairs = [pair for shown in searched.values() for pair in shown.pairs]
     others = [pair.both for pair in (*pairs, *rest.pairs) if not kept & set(pair.key)]
     seldom = Counter(tuple(bones.upper for bones in both) for both in others)
     agreeing = {number: len(kept & {key for pair in found.pairs for key in pair.key}) for number, found in searched.items()}
@@ -216,7 +216,7 @@ def voted(skeleton: Skeleton, rest: Found, poses: Array) -> tuple[Found, bool, A
 
 def _elected(kept: set[LimbKey], pairs: Sequence[LimbPair]) -> list[LimbPair]:
     """The pairs whose limbs are kept, each limb with its most frequent partner."""
-    found: list[LimbPair] = []
+    elected: list[LimbPair] = []
     taken: set[LimbKey] = set()
     for key, _ in Counter(pair.key for pair in pairs).most_common():
         if not set(key) <= kept - taken:
@@ -225,12 +225,12 @@ def _elected(kept: set[LimbKey], pairs: Sequence[LimbPair]) -> list[LimbPair]:
         turned = [pair if pair.both[0].key == key[0] else pair.swapped() for pair in pairs if pair.key == key]
         (kind, place, both), _ = Counter((pair.kind, pair.place, pair.both) for pair in turned).most_common(1)[0]
         hand = 2 * sum(pair.hand for pair in turned) > len(turned)
-        found.append(LimbPair(kind, place, both, float(np.sum([np.sign(pair.left) for pair in turned])), hand))
+        elected.append(LimbPair(kind, place, both, float(np.sum([np.sign(pair.left) for pair in turned])), hand))
     for key in sorted(kept - taken):
         pair_with_key = next(pair for pair in pairs if key in pair.key)
         pair_with_key = pair_with_key if pair_with_key.both[0].key == key else pair_with_key.swapped()
-        found.append(replace(pair_with_key, both=pair_with_key.both[:1]))
-    return found
+        elected.append(replace(pair_with_key, both=pair_with_key.both[:1]))
+    return elected
 
 
 def sides_over_time(skeleton: Skeleton, pairs: Sequence[LimbPair], poses: Array) -> tuple[LimbPair, ...]:
@@ -258,13 +258,16 @@ def sides_over_time(skeleton: Skeleton, pairs: Sequence[LimbPair], poses: Array)
         np.mean([np.linalg.norm(tip - mid, axis=1) + np.linalg.norm(mid - root, axis=1) for root, mid, tip, _ in sides])
     )
     across, hips = np.zeros_like(down), [apart(pair, 0) for pair in legs]
+    # The hips of a flat figure coincide: there the ends of its legs show the sides.
     if max(float(np.linalg.norm(hip, axis=1).mean()) for hip in hips) < SAME_PLACE * scale:
         hips = [apart(pair, 2) for pair in legs]
     for hip in hips:
+        # Pairs list their sides in any order, so each takes the sign that agrees with the first.
         across += hip * np.sign(np.sum(hip * hips[0], axis=1).sum() or 1.0)
     along = np.cross(down, across)
     along /= np.maximum(np.linalg.norm(along, axis=1, keepdims=True), np.finfo(float).tiny)
     # The feet of many legs point to all sides.
+    # The first clear cue tells which of both directions across hips and legs is forward.
     cues = [np.mean([end - tip for _, _, tip, end in sides], axis=0)] if len(legs) < MANY_PAIRS else []
     if len(legs) == 1:
         cues.append(np.mean([_bends(*side[:3]) for side in sides], axis=0))

@@ -59,8 +59,9 @@ def is_even(skeleton: Skeleton, bones: Sequence[int]) -> bool:
 def _lone_branches(tree: JointTree, normal: Array, hips: Array, length: float) -> list[int]:
     """First joints of unpaired branches that are as long as arms, lie on one side, and start below the head."""
     paired = {joint for pair in Anatomy(tree).pairs for both in pair.match.partners.items() for joint in both}
-    found: list[int] = []
+    lone: list[int] = []
     waiting = [joint for joint, parent in enumerate(tree.parents) if parent < 0]
+    # The list grows as it is read: where a branch is no arm, one may begin further down.
     for joint in waiting:
         if joint in paired:
             continue
@@ -68,16 +69,16 @@ def _lone_branches(tree: JointTree, normal: Array, hips: Array, length: float) -
         aside = (tree.places[below[1:]] - tree.places[above]) @ normal
         is_aside = len(below) >= FEWEST_JOINTS and (aside.min() > ASIDE * length or aside.max() < -ASIDE * length)
         if above >= 0 and is_aside and tree.depths[joint] >= ARM_LENGTH * length and _is_at_chest(tree, paired, joint, hips):
-            found.append(joint)
+            lone.append(joint)
         else:
             waiting.extend(tree.children[joint])
-    return found
+    return lone
 
 
 def _is_at_chest(tree: JointTree, paired: set[int], branch: int, hips: Array) -> bool:
     """Whether the body's middle continues away from the hips beside a branch: true at a chest, false at a head."""
     joint = tree.parents[branch]
-    beside = [each for child in tree.children[joint] if child not in paired | {branch} for each in tree.below(child)]
+    beside = [below for child in tree.children[joint] if child not in paired | {branch} for below in tree.below(child)]
     off = np.linalg.norm(tree.places[[joint, *beside]] - hips, axis=1)
     return bool((off[1:] > off[0]).any())
 

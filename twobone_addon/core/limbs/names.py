@@ -158,7 +158,7 @@ def meaning_of(name: str) -> Meaning:
     """Interpret one bone name."""
     words: list[str] = []
     sides: set[Side] = set()
-    for word in (found.lower() for found in WORD.findall(name)):
+    for word in map(str.lower, WORD.findall(name)):
         glued = GLUED.fullmatch(word)
         for part in glued.groups() if glued else (word,):
             named = {side for side, known in SIDES.items() if part in known}
@@ -167,17 +167,12 @@ def meaning_of(name: str) -> Meaning:
                 words.append(part)
     side = sides.pop() if len(sides) == 1 else Side.CENTER
     text = " ".join(words)
+    # Each non-Latin character was a word of its own; the vocabulary has them without spaces.
     text = re.sub(r"(?<=[^\x00-\x7f]) (?=[^\x00-\x7f])", "", text)
     for pattern, family, ranks in _PATTERNS:
-        found = pattern.search(text)
-        if found:
-            return Meaning(family, ranks, side, found[0])
+        if match := pattern.search(text):
+            return Meaning(family, ranks, side, match[0])
     return Meaning(Family.UNKNOWN, {}, side, "")
-
-
-def _controlled(name: str) -> Meaning:
-    """Interpret the name of a control without the word that makes it one."""
-    return meaning_of(" ".join(word for word in WORD.findall(name) if not CONTROL.fullmatch(word)))
 
 
 class NameReading:
@@ -197,7 +192,10 @@ class NameReading:
             else meaning
             for meaning, above in zip(by_name, parents, strict=True)
         ]
-        rank_checks, side_checks = list(self._rank_checks()), list(self._side_checks())
+        rank_checks = list(self._rank_checks())
+        above = [self.meanings[parent].side if parent >= 0 else Side.CENTER for parent in parents]
+        both = zip((meaning.side for meaning in self.meanings), above, strict=True)
+        side_checks = [side is side_above for side, side_above in both if Side.CENTER not in (side, side_above)]
         self.parts_hold = len(rank_checks) >= LEAST_RANKS and sum(rank_checks) >= CONSISTENT_RANKS * len(rank_checks)
         """Whether the names of limb parts are consistent with the hierarchy."""
         sides_agree = sum(side_checks) >= CONSISTENT_SIDES * len(side_checks) and len(side_checks) > 0
@@ -217,7 +215,7 @@ class NameReading:
         if not self.parts_hold:
             return []
         ends = self._ends()
-        found = []
+        options: list[tuple[float, int, NamedLimb]] = []
         for lower, meaning in enumerate(self.meanings):
             if Rank.LOWER not in meaning.ranks:
                 continue
@@ -227,20 +225,20 @@ class NameReading:
                 if Rank.UPPER in other.ranks and other.family is meaning.family and other.side is meaning.side:
                     end, doubt = ends.get(lower, (-1, NO_END_DOUBT))
                     doubt += other.ranks[Rank.UPPER] + meaning.ranks[Rank.LOWER] + BETWEEN_DOUBT * between
-                    found.append((doubt, len(found), NamedLimb(meaning.family, meaning.side, upper, lower, end)))
+                    options.append((doubt, len(options), NamedLimb(meaning.family, meaning.side, upper, lower, end)))
                 if other.family in {Family.TRUNK, Family.OTHER}:
                     break
                 between += other.family is not Family.HELPER
         limbs: list[NamedLimb] = []
-        for doubt, _, limb in sorted(found, key=lambda entry: entry[:2]):
+        for doubt, _, limb in sorted(options, key=lambda option: option[:2]):
             bones = {limb.upper, limb.lower, limb.end} - {-1}
-            if doubt <= MOST_DOUBT and not any(bones & {each.upper, each.lower, each.end} for each in limbs):
+            if doubt <= MOST_DOUBT and not any(bones & {other.upper, other.lower, other.end} for other in limbs):
                 limbs.append(limb)
         return limbs
 
     def _ends(self) -> dict[int, tuple[int, float]]:
         """For each possible lower bone, the nearest hand or foot below it, with its doubt."""
-        found: dict[int, tuple[float, int, float]] = {}
+        nearest: dict[int, tuple[float, int, float]] = {}
         for end, meaning in enumerate(self.meanings):
             if Rank.END not in meaning.ranks:
                 continue
@@ -248,8 +246,8 @@ class NameReading:
                 other = self.meanings[bone]
                 if other.family is meaning.family and other.side is meaning.side and Rank.LOWER in other.ranks:
                     doubt = meaning.ranks[Rank.END]
-                    found[bone] = min(found.get(bone, (1e9, -1, 0.0)), (steps + doubt, end, doubt))
-        ends = {bone: (end, doubt) for bone, (_, end, doubt) in found.items()}
+                    nearest[bone] = min(nearest.get(bone, (1e9, -1, 0.0)), (steps + doubt, end, doubt))
+        ends = {bone: (end, doubt) for bone, (_, end, doubt) in nearest.items()}
         return self._loose_ends(ends) | ends
 
     def _loose_ends(self, known: Mapping[int, tuple[int, float]]) -> dict[int, tuple[int, float]]:
@@ -259,13 +257,15 @@ class NameReading:
         """
         lowers, ends, controls = (defaultdict[tuple[Family, Side, str], list[int]](list) for _ in range(3))
         for bone, meaning in enumerate(self.meanings):
-            is_apart = not any(self.meanings[each].family in LIMBS for each in self.above(bone))
+            is_apart = not any(self.meanings[above].family in LIMBS for above in self.above(bone))
             if Rank.LOWER in meaning.ranks and bone not in self.parents and bone not in known:
                 lowers[self._limb_key(bone, meaning)].append(bone)
             elif Rank.END in meaning.ranks and is_apart:
                 ends[self._limb_key(bone, meaning)].append(bone)
             elif meaning.family is Family.HELPER and is_apart:
-                controls[self._limb_key(bone, _controlled(self._names[bone]))].append(bone)
+                # The control is named as the limb is without the word that makes it one.
+                words = [word for word in WORD.findall(self._names[bone]) if not CONTROL.fullmatch(word)]
+                controls[self._limb_key(bone, meaning_of(" ".join(words)))].append(bone)
         pairs = [
             (bones[0], named[0]) for key, bones in lowers.items() if len(bones) == len(named := ends[key] or controls[key]) == 1
         ]
@@ -287,7 +287,7 @@ class NameReading:
             if meaning.family not in LIMBS or min(meaning.ranks) < Rank.LOWER:
                 continue
             first = min(meaning.ranks)
-            limb = next((each for each in self.above(bone) if self.meanings[each].family in (*LIMBS, Family.OTHER)), -1)
+            limb = next((above for above in self.above(bone) if self.meanings[above].family in (*LIMBS, Family.OTHER)), -1)
             other = self.meanings[limb] if limb >= 0 else None
             lowest = Rank.LOWER if first >= Rank.END else Rank.BEFORE
             yield (
@@ -297,10 +297,3 @@ class NameReading:
                 and max(other.ranks) >= lowest
                 and min(other.ranks) <= first
             )
-
-    def _side_checks(self) -> Iterator[bool]:
-        """For each bone with a side whose parent has one too, whether they agree."""
-        for bone, meaning in enumerate(self.meanings):
-            above = self.parents[bone]
-            if above >= 0 and Side.CENTER not in (meaning.side, self.meanings[above].side):
-                yield meaning.side is self.meanings[above].side

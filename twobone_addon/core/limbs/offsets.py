@@ -61,8 +61,8 @@ def with_loose_ends(skeleton: Skeleton, poses: Array, tolerance: float) -> tuple
         for carrier, end in ends:
             far = np.linalg.norm(placed[:, loose, 0] - end[:, None], axis=2).max(axis=0)
             for bone in (loose[number] for number in np.flatnonzero(far <= 2.0 * tolerance)):
-                way = skeleton.way_up(leaf)
-                if bone not in way and len(way) >= LEG_BONES:
+                path = skeleton.way_up(leaf)
+                if bone not in path and len(path) >= LEG_BONES:
                     parents[bone] = carrier
     heads, has_children = placed[:, loose, 0], set(parents)
     following: list[tuple[float, int, int]] = []
@@ -119,8 +119,9 @@ def steadied(skeleton: Skeleton, poses: Array) -> Array:
     if len(poses) < LEAST_POSES:
         return poses
     steady = poses.copy()
-    ways = sorted((skeleton.way_up(bone) for bone in range(len(skeleton.names))), key=len)
-    for bone, above in (way[:2] for way in ways if len(way) > 1):
+    # Parents first: a bone is put at its steadied parent.
+    paths = sorted((skeleton.way_up(bone) for bone in range(len(skeleton.names))), key=len)
+    for bone, above in (path[:2] for path in paths if len(path) > 1):
         offset = poses[:, bone, 0] - poses[:, above, 0]
         lengths = np.linalg.norm(offset, axis=1)
         median = float(np.median(lengths))

@@ -58,7 +58,10 @@ class Controls:
         followed = self._followed(shown)
         pairs = self._pairs(root, mid)
         upper, lower = max(pairs, key=lambda pair: self._rank(pair, shown, followed), default=(shown[0], shown[1]))
-        return PosingBones(upper, lower, self._tip(lower, tip, shown, followed))
+        tip_bone = lower
+        if shown[2] != shown[1]:
+            tip_bone = self._best([bone for bone in self._at(tip) if self._is_above(lower, bone)], shown[2], followed)
+        return PosingBones(upper, lower, tip_bone if tip_bone >= 0 else lower)
 
     def turn(self, root: Array, mid: Array, other: Array) -> bool:
         """Whether unbound bones begin at two points `(3,)`, the second below the first with only unbound bones between.
@@ -84,38 +87,32 @@ class Controls:
 
     def below(self, bone: int, place: Array, shown: int) -> int:
         """Among the bones below `bone` that begin at a point, the one that poses the bone `shown` there; -1 for none."""
-        return self._best([each for each in self._at(place) if self._is_above(bone, each)], shown, self._followed([shown]))
+        return self._best([lower for lower in self._at(place) if self._is_above(bone, lower)], shown, self._followed([shown]))
 
     def anywhere(self, place: Array, shown: int) -> int:
         """Among all bones that begin at a point, the one that poses the bone `shown` there; -1 for none."""
         followed = self._followed([shown])
-        return self._best([each for each in self._at(place) if each in followed], shown, followed)
-
-    def _tip(self, lower: int, tip: Array, shown: Sequence[int], followed: Sequence[int]) -> int:
-        if shown[2] == shown[1]:
-            return lower
-        best = self._best([each for each in self._at(tip) if self._is_above(lower, each)], shown[2], followed)
-        return best if best >= 0 else lower
+        return self._best([bone for bone in self._at(place) if bone in followed], shown, followed)
 
     def _best(self, bones: Sequence[int], shown: int, followed: Sequence[int]) -> int:
         if shown in bones and shown not in self._skeleton.bound:
             return shown
-        free = [each for each in bones if each not in self._skeleton.bound]
+        free = [bone for bone in bones if bone not in self._skeleton.bound]
         copied = {other for _, other in self._skeleton.copies}
         ranked = sorted(
             free,
-            key=lambda each: (
-                each not in followed,
-                each not in copied,
-                not self._is_like(each, shown),
-                followed.index(each) if each in followed else 0,
+            key=lambda bone: (
+                bone not in followed,
+                bone not in copied,
+                not self._is_like(bone, shown),
+                followed.index(bone) if bone in followed else 0,
             ),
         )
         return next(iter([*ranked, *bones]), -1)
 
     def _is_like(self, bone: int, shown: int) -> bool:
         """Whether a bone is aligned with a visible bone and nearly as long; tweaks are shorter, pivots point elsewhere."""
-        candidate, visible = (self._skeleton.tails[each] - self._skeleton.heads[each] for each in (bone, shown))
+        candidate, visible = (self._skeleton.tails[number] - self._skeleton.heads[number] for number in (bone, shown))
         length = float(np.linalg.norm(candidate))
         return length >= FULL_LENGTH * float(np.linalg.norm(visible)) and float(candidate @ visible) >= ALIGNED * length * float(
             np.linalg.norm(visible)
@@ -136,14 +133,14 @@ class Controls:
 
     def _followed(self, bones: Iterable[int]) -> list[int]:
         """The bones and all bones that they follow, by constraints or as children, nearest first."""
-        found: dict[int, None] = {}
+        followed: dict[int, None] = {}
         queue = deque(bones)
         while queue:
             bone = queue.popleft()
-            if bone >= 0 and bone not in found:
-                found[bone] = None
+            if bone >= 0 and bone not in followed:
+                followed[bone] = None
                 queue.extend([*self._copied.get(bone, ()), self._skeleton.parents[bone]])
-        return list(found)
+        return list(followed)
 
     @cached_property
     def _copied(self) -> dict[int, list[int]]:
@@ -227,7 +224,7 @@ def _with_lone(skeleton: Skeleton, chosen: Sequence[bool], found: Found) -> Foun
         mirrored = tuple(bone for bone in bones if bone < count)
         if reason is not Reason.SMALL and images & set(bones):
             left_out.append((mirrored, reason))
-    return Found((*found.pairs, *arms), (*found.left_out, *(each for each in left_out if each not in found.left_out)))
+    return Found((*found.pairs, *arms), (*found.left_out, *(entry for entry in left_out if entry not in found.left_out)))
 
 
 def _findings(skeleton: Skeleton, chosen: Sequence[bool]) -> Found:
@@ -239,9 +236,9 @@ def _findings(skeleton: Skeleton, chosen: Sequence[bool]) -> Found:
     controls = Controls(skeleton)
     judge_for = partial(_turning_judge, tree, controls)
     pairs = Anatomy(tree).pairs
-    found = [candidate(tree, pair, judge_for(pair)) for pair in pairs]
-    left_out += [(_first_bones(tree, pair), Reason.SMALL) for pair, option in zip(pairs, found, strict=True) if option is None]
-    for body in bodies(tree, [option for option in found if option is not None], hint):
+    options = [candidate(tree, pair, judge_for(pair)) for pair in pairs]
+    left_out += [(_first_bones(tree, pair), Reason.SMALL) for pair, option in zip(pairs, options, strict=True) if option is None]
+    for body in bodies(tree, [option for option in options if option is not None], hint):
         verdict = judged(tree, body, hint)
         direction = facing(tree, verdict.limbs, verdict.down)
         for limb, place in placed(tree, verdict.limbs, direction, judge_for):
@@ -262,13 +259,13 @@ def _turning_judge(tree: JointTree, controls: Controls, pair: Pair) -> Judge:
 
     @cache
     def above(joint: int) -> list[int]:
-        return [each for each in tree.way_up(joint)[1:] if each in partners]
+        return [upper for upper in tree.way_up(joint)[1:] if upper in partners]
 
-    pieces = {joint for joint in partners if above(joint) and not any(turn(each, joint) for each in above(joint))}
+    pieces = {joint for joint in partners if above(joint) and not any(turn(upper, joint) for upper in above(joint))}
 
     def judge(links: Links) -> float:
-        way = above(links.tip if links.tip >= 0 else links.mid)
-        between = set(way[: way.index(links.root)]) - {links.mid}
+        path = above(links.tip if links.tip >= 0 else links.mid)
+        between = set(path[: path.index(links.root)]) - {links.mid}
         passed = len(between & pieces)
         return (1.0 if turn(links.root, links.mid) else NOT_TURNED_FACTOR) / PASSED**passed
 
@@ -285,10 +282,10 @@ def _bones(tree: JointTree, controls: Controls, limb: Judged, *, second: bool) -
     root, mid = on_side(links.root), on_side(links.mid)
     tip = on_side(links.tip) if links.tip >= 0 else mid
     shown = tuple(tree.bones[joint][0] for joint in (root, mid, tip))
-    found = controls.posing(tree.places[root], tree.places[mid], tree.places[tip], shown)
+    posing = controls.posing(tree.places[root], tree.places[mid], tree.places[tip], shown)
     after = [on_side(joint) for joint in way[way.index(links.tip) :]] if links.tip in way and limb.kind is LimbKind.LEG else []
-    toe = _toe(tree, controls, found.tip, after)
-    return LimbBones(found.upper, found.lower, found.tip, toe, tree.bones[on_side(way[-1])][0])
+    toe = _toe(tree, controls, posing.tip, after)
+    return LimbBones(posing.upper, posing.lower, posing.tip, toe, tree.bones[on_side(way[-1])][0])
 
 
 def _toe(tree: JointTree, controls: Controls, foot: int, way: Sequence[int]) -> int:

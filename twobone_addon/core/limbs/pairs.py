@@ -55,7 +55,7 @@ class LimbPair:
     @property
     def key(self) -> tuple[LimbKey, ...]:
         """Sorted keys of its limbs."""
-        return tuple(sorted(each.key for each in self.both))
+        return tuple(sorted(bones.key for bones in self.both))
 
     def swapped(self) -> LimbPair:
         """The pair with its sides exchanged."""
@@ -76,7 +76,8 @@ NOTHING = Found()
 
 def without_listed(skeleton: Skeleton, found: Found) -> Found:
     """The findings without repeated rejected branches and without those that contain a found limb."""
-    listed = {bone for pair in found.pairs for each in pair.both for bone in (*skeleton.way_up(each.upper), each.lower, each.tip)}
+    limbs = [bones for pair in found.pairs for bones in pair.both]
+    listed = {bone for limb in limbs for bone in (*skeleton.way_up(limb.upper), limb.lower, limb.tip)}
     kept: dict[tuple[int, ...], Reason] = {}
     for bones, reason in found.left_out:
         above = {bone for first in bones for bone in skeleton.way_up(first)}
@@ -102,8 +103,8 @@ def in_order(pairs: Sequence[LimbPair], names: Sequence[str]) -> tuple[LimbPair,
     ordered = sorted(pairs, key=lambda pair: (kinds.index(pair.kind), said.get(pair.key, pair.place.number)))
     count = Counter(pair.kind for pair in ordered)
     numbers: Counter[LimbKind] = Counter()
-    found = []
+    numbered = []
     for pair in ordered:
-        found.append(replace(pair, place=LimbIndex(numbers[pair.kind], count[pair.kind])))
+        numbered.append(replace(pair, place=LimbIndex(numbers[pair.kind], count[pair.kind])))
         numbers[pair.kind] += 1
-    return tuple(found)
+    return tuple(numbered)

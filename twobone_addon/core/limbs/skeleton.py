@@ -41,13 +41,13 @@ class Skeleton:
 
     def way_up(self, bone: int) -> list[int]:
         """The bone and its ancestors, nearest first; empty for -1."""
-        way = []
+        path = []
         while bone >= 0:
-            way.append(bone)
+            path.append(bone)
             bone = self.parents[bone]
-        return way
+        return path
 
     def between(self, upper: int, last: int) -> set[int]:
         """Both bones and the bones between them; all ancestors of `last` where it is not below `upper`."""
-        way = self.way_up(last)
-        return {upper, *way[: way.index(upper)]} if upper in way else {upper, *way}
+        path = self.way_up(last)
+        return {upper, *path[: path.index(upper)]} if upper in path else {upper, *path}

@@ -62,6 +62,7 @@ def _side_axis(tree: JointTree, limbs: Sequence[Judged]) -> Array:
         partners = limb.shape.pair.match.partners
         for joint in limb.shape.way:
             apart = tree.places[joint] - tree.places[partners[joint]]
+            # Which branch of a pair is the first is chance.
             total = total + (apart if apart @ total >= 0.0 else -apart)
     length = float(np.linalg.norm(total))
     return total / length if length > 0.0 else total
@@ -69,7 +70,8 @@ def _side_axis(tree: JointTree, limbs: Sequence[Judged]) -> Array:
 
 def _forward_cues(tree: JointTree, limbs: Sequence[Judged], legs: Sequence[Shape], down: Array) -> Iterator[Array]:
     """Forward cues as directions `(3,)`, the most reliable first."""
-    yield np.mean([leg.end - _midpoint(tree, leg, leg.links.tip) for leg in legs if leg.links.tip >= 0] or [np.zeros(3)], axis=0)
+    feet = [leg.end - middle_links(tree, leg, leg.links)[2] for leg in legs if leg.links.tip >= 0]
+    yield np.mean(feet or [np.zeros(3)], axis=0)
     if len(legs) == 1:
         yield _bend_direction(tree, legs[0])
     yield -np.mean([_bend_direction(tree, limb.shape) for limb in limbs if limb.kind is LimbKind.ARM] or [np.zeros(3)], axis=0)
@@ -81,10 +83,6 @@ def _forward_cues(tree: JointTree, limbs: Sequence[Judged], legs: Sequence[Shape
             middle = tree.places[tree.below(legs[0].pair.attached)]
             yield middle[int((middle @ -down).argmax())] - legs[0].root
     yield np.array([0.0, -1.0, 0.0]) if abs(down[2]) > abs(down[1]) else np.array([0.0, 0.0, 1.0])
-
-
-def _midpoint(tree: JointTree, shape: Shape, joint: int) -> Array:
-    return (tree.places[joint] + tree.places[shape.pair.match.partners[joint]]) / 2.0
 
 
 def _bend_direction(tree: JointTree, shape: Shape) -> Array:
@@ -142,6 +140,7 @@ def _bend_judge(tree: JointTree, shape: Shape, towards: Array) -> Judge:
         squared = float(along @ along)
         if squared == 0.0:
             return 1.0
+        # From the line through root and tip to the middle joint.
         off = mid - root - (mid - root) @ along / squared * along
         return WRONG_BEND_FACTOR if off @ towards < -STRAIGHT * np.sqrt(squared) else 1.0
 

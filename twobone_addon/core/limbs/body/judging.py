@@ -7,7 +7,7 @@ ends higher is a pair of arms.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from itertools import combinations
@@ -58,12 +58,15 @@ class BodyStance:
 
 def stances(tree: JointTree, candidates: Sequence[Candidate], able: Sequence[Candidate], down_hint: Array) -> list[BodyStance]:
     """The possible stances of a body, the likeliest first; `able` are the candidates that may be legs."""
-    joints = {joint for each in candidates for both in each.pair.match.partners.items() for joint in both}
+    joints = {joint for candidate in candidates for both in candidate.pair.match.partners.items() for joint in both}
     places = tree.places[sorted(joints)]
-    found = [_stance(tree, places, able, each.legs.reach, [each]) for each in able]
-    for down, needed in _grounds(able):
-        found.append(_stance(tree, places, able, down, needed))
-    hinted = [(stance.likely * _hint_factor(stance.down, down_hint), stance) for stance in found if stance is not None]
+    tried = [_stance(tree, places, able, candidate.legs.reach, [candidate]) for candidate in able]
+    # The ends of two pairs span a plane, which is the ground if all others end on it.
+    longest = sorted(able, key=lambda candidate: -candidate.legs.length)[:MOST_GROUND_PAIRS]
+    for first, second in combinations([candidate for candidate in able if candidate in longest], 2):
+        normal = np.cross(first.legs.ends[0] - first.legs.ends[1], first.legs.end - second.legs.end)
+        tried += [_stance(tree, places, able, down, [first, second]) for down in (normal, -normal)]
+    hinted = [(stance.likely * _hint_factor(stance.down, down_hint), stance) for stance in tried if stance is not None]
     return [stance for _, stance in sorted(hinted, key=lambda entry: -entry[0])]
 
 
@@ -77,21 +80,28 @@ def _stance(
     down = down / length
     lowest = float((places @ down).max())
     # Most directions fail here, before all pairs are looked at.
-    for each in needed:
-        fall = _fall(tree, each.legs, down)
-        is_low = fall > 0.0 and (each.legs.ends @ down).max() >= lowest - OUTERMOST * fall
-        if not is_low or fall < LEAST_FALL_OF_MANY * each.legs.length:
+    for candidate in needed:
+        fall = _fall(tree, candidate.legs, down)
+        is_low = fall > 0.0 and (candidate.legs.ends @ down).max() >= lowest - OUTERMOST * fall
+        if not is_low or fall < LEAST_FALL_OF_MANY * candidate.legs.length:
             return None
-    fallen = [(_fall(tree, each.legs, down), each) for each in able]
-    feet = [(fall, each) for fall, each in fallen if fall > 0.0 and (each.legs.ends @ down).max() >= lowest - OUTERMOST * fall]
+    fallen = [(_fall(tree, candidate.legs, down), candidate) for candidate in able]
+    feet = [
+        (fall, candidate)
+        for fall, candidate in fallen
+        if fall > 0.0 and (candidate.legs.ends @ down).max() >= lowest - OUTERMOST * fall
+    ]
     least = LEAST_FALL_OF_MANY if len(feet) >= MANY_PAIRS else LEAST_FALL
-    feet = [(fall, each) for fall, each in feet if fall >= least * each.legs.length]
-    standing = [each for _, each in feet]
-    if any(each not in standing for each in needed):
+    feet = [(fall, candidate) for fall, candidate in feet if fall >= least * candidate.legs.length]
+    standing = [candidate for _, candidate in feet]
+    if any(candidate not in standing for candidate in needed):
         return None
-    if len(needed) > 1 and len(feet) < MANY_PAIRS and any(_slope(each, down) < LEAST_GROUND_COSINE for each in needed):
-        return None
-    ordered = [each for _, each in sorted(feet, key=lambda entry: -entry[0])]
+    # Any two pairs span a plane; that it is the ground shows in legs that point straight at it, or in many that end there.
+    if len(needed) > 1 and len(feet) < MANY_PAIRS:
+        reaches = [candidate.legs.reach for candidate in needed]
+        if any(float(reach @ down) / float(np.linalg.norm(reach)) < LEAST_GROUND_COSINE for reach in reaches):
+            return None
+    ordered = [candidate for _, candidate in sorted(feet, key=lambda entry: -entry[0])]
     return BodyStance(down, tuple(ordered), sum(fall for fall, _ in feet))
 
 
@@ -102,20 +112,6 @@ def _fall(tree: JointTree, leg: Shape, down: Array) -> float:
     partners = [leg.pair.match.partners[joint] for joint in leg.way]
     middle = (tree.places[list(leg.way)] + tree.places[partners]) / 2.0
     return float(leg.end @ down - (middle @ down).min())
-
-
-def _slope(each: Candidate, down: Array) -> float:
-    return float(each.legs.reach @ down) / float(np.linalg.norm(each.legs.reach))
-
-
-def _grounds(able: Sequence[Candidate]) -> Iterator[tuple[Array, list[Candidate]]]:
-    """Down directions from planes through the ends of two pairs, each with these pairs."""
-    longest = sorted(able, key=lambda each: -each.legs.length)[:MOST_GROUND_PAIRS]
-    for first, second in combinations([each for each in able if each in longest], 2):
-        across, along = first.legs.ends[0] - first.legs.ends[1], first.legs.end - second.legs.end
-        normal = np.cross(across, along)
-        for down in (normal, -normal):
-            yield down, [first, second]
 
 
 def _hint_factor(down: Array, down_hint: Array) -> float:
@@ -203,9 +199,9 @@ def judged(tree: JointTree, candidates: Sequence[Candidate], down_hint: Array) -
     able: list[Candidate] = []
     left_out: list[tuple[Pair, Reason]] = []
     lengths: dict[int, list[float]] = {}
-    for each in candidates:
-        lengths.setdefault(each.pair.attached, []).append(each.arms.length)
-    crowded = {joint: max(found) for joint, found in lengths.items() if len(found) > CROWD_SIZE}
+    for candidate in candidates:
+        lengths.setdefault(candidate.pair.attached, []).append(candidate.arms.length)
+    crowded = {joint: max(of_pairs) for joint, of_pairs in lengths.items() if len(of_pairs) > CROWD_SIZE}
     for candidate in candidates:
         reason = candidate.reason or (Reason.SMALL if candidate.arms.length < LEAST * longest else None)
         if candidate.arms.length < LEAST_IN_CROWD * crowded.get(candidate.pair.attached, 0.0):
@@ -215,7 +211,8 @@ def judged(tree: JointTree, candidates: Sequence[Candidate], down_hint: Array) -
         else:
             left_out.append((candidate.pair, reason))
     for stance in stances(tree, candidates, [candidate for candidate in able if not candidate.plain], down_hint):
-        verdict = _judge_stance(tree, stance, [each for each in able if each not in stance.feet], left_out, crowded)
+        others = [candidate for candidate in able if candidate not in stance.feet]
+        verdict = _judge_stance(tree, stance, others, left_out, crowded)
         if verdict is not None:
             return verdict
     lone = Reason.SPLAYED if len(able) == 1 else Reason.HIGH
@@ -266,12 +263,12 @@ def _judge_stance(
 
 def _touching_arms(stance: BodyStance) -> list[Candidate]:
     """Pairs that touch the ground with fingers and begin high above the legs: a gorilla's arms, not paws."""
-    bare = [each.legs for each in stance.feet if not each.legs.hand]
+    bare = [foot.legs for foot in stance.feet if not foot.legs.hand]
     if not bare:
         return []
-    leg = max(bare, key=lambda each: float(each.reach @ stance.down))
+    leg = max(bare, key=lambda shape: float(shape.reach @ stance.down))
     least = LEAST_RAISED * float(leg.reach @ stance.down)
-    return [each for each in stance.feet if each.legs.hand and float((leg.root - each.legs.root) @ stance.down) >= least]
+    return [foot for foot in stance.feet if foot.legs.hand and float((leg.root - foot.legs.root) @ stance.down) >= least]
 
 
 def _same_build(shape: Shape, leg: Shape) -> bool:
@@ -349,9 +346,10 @@ def bodies(tree: JointTree, candidates: Sequence[Candidate], down_hint: Array) -
 
 def _split(tree: JointTree, joints: Sequence[int], candidates: list[Candidate], down_hint: Array) -> list[list[Candidate]]:
     below = {joint: set(tree.below(joint)) for joint in joints}
-    parts = {joint: [each for each in candidates if each.pair.attached in below[joint]] for joint in joints}
+    parts = {joint: [pair for pair in candidates if pair.pair.attached in below[joint]] for joint in joints}
     whole = {joint: part for joint, part in parts.items() if _is_whole(tree, part, down_hint)}
     rest = [candidate for candidate in candidates if not any(candidate in part for part in whole.values())]
+    # One whole body with something beside it is one character and what belongs to it.
     if not whole or (len(whole) == 1 and rest):
         return [candidates]
     split = [body for joint, part in whole.items() for body in _split(tree, tree.children[joint], part, down_hint)]

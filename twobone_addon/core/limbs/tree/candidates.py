@@ -76,7 +76,7 @@ class Matching:
     def total(self, joint: int) -> float:
         """Total length of a branch, including the edge from its parent joint."""
         if joint not in self._totals:
-            self._totals[joint] = sum(self._tree.edges[each] for each in self._tree.below(joint))
+            self._totals[joint] = sum(self._tree.edges[below] for below in self._tree.below(joint))
         return self._totals[joint]
 
     def compared(self, first: int, second: int) -> Match:
@@ -105,14 +105,14 @@ class Matching:
         ends, branches = self._ends_and_branches(joints)
         first, second = _with_branches(branches, ends)
         of_ends: list[tuple[Indices, Indices]] = []
-        found = 0
-        for place in np.argsort(-self._edges[ends], kind="stable").tolist():
-            if found >= count:
+        listed = 0
+        for number in np.argsort(-self._edges[ends], kind="stable").tolist():
+            if listed >= count:
                 break
-            later = ends[place + 1 :]
-            partners = later[self._are_similar(ends[place], later)]
-            of_ends.append((np.full(len(partners), ends[place]), partners))
-            found += len(partners)
+            later = ends[number + 1 :]
+            partners = later[self._are_similar(ends[number], later)]
+            of_ends.append((np.full(len(partners), ends[number]), partners))
+            listed += len(partners)
         pairs = [np.concatenate(side) for side in zip((first, second), *of_ends, strict=True)]
         order = np.lexsort(pairs[::-1])
         return self._kept(pairs[0][order], pairs[1][order])
@@ -129,7 +129,11 @@ class Matching:
         first, second = first[similar], second[similar]
         lengths, shared = np.empty(len(first)), np.empty(len(first))
         paths = self._is_path[first] & self._is_path[second]
-        lengths[paths] = self._lengths_of_paths(first[paths], second[paths])
+        of_paths = np.zeros(np.count_nonzero(paths))
+        # From the ends up, as `_compare` adds, so that both give the same number.
+        for numbers, joints, _ in reversed(list(self._levels(first[paths], second[paths]))):
+            of_paths[numbers] += self._edges[joints]
+        lengths[paths] = of_paths
         both, places = np.unique(np.stack([first[paths], second[paths]]), return_inverse=True)
         totals = np.array([self.total(joint) for joint in both.tolist()])[places].reshape(2, -1)
         longer = totals.max(axis=0)
@@ -142,8 +146,8 @@ class Matching:
 
     def _are_similar(self, first: Indices, second: Indices) -> Mask:
         """Whether the edges to the joints of each pair are of similar length, as `_compare` asks."""
-        one, other = self._edges[first], self._edges[second]
-        return np.abs(one - other) <= np.maximum(ALIKE * np.maximum(one, other), IGNORED_LENGTH * self._tree.size)
+        lengths, others = self._edges[first], self._edges[second]
+        return np.abs(lengths - others) <= np.maximum(ALIKE * np.maximum(lengths, others), IGNORED_LENGTH * self._tree.size)
 
     def _levels(self, first: Indices, second: Indices) -> Iterator[tuple[Indices, Indices, Indices]]:
         """Pairs of branches that do not fork, level by level: numbers of those that are similar so far, and their joints."""
@@ -156,13 +160,6 @@ class Matching:
                 return
             yield numbers, first, second
             first, second = self._next[first], self._next[second]
-
-    def _lengths_of_paths(self, first: Indices, second: Indices) -> Array:
-        """Length `(n,)` shared by branches that do not fork."""
-        lengths = np.zeros(len(first))
-        for numbers, joints, _ in reversed(list(self._levels(first, second))):
-            lengths[numbers] += self._edges[joints]
-        return lengths
 
     def opposites(self, pairs: AlikePairs) -> Opposites:
         """Positions of the matching joints of pairs of branches."""
@@ -227,11 +224,11 @@ def _with_branches(branches: Indices, ends: Indices) -> tuple[Indices, Indices]:
 def _paths(tree: JointTree) -> Mask:
     """Whether the branch at each joint `(J,)` does not fork."""
     order = [joint for root, parent in enumerate(tree.parents) if parent < 0 for joint in tree.below(root)]
-    found = np.zeros(len(tree.parents), dtype=bool)
+    is_path = np.zeros(len(tree.parents), dtype=bool)
     for joint in reversed(order):
         children = tree.children[joint]
-        found[joint] = not children or (len(children) == 1 and found[children[0]])
-    return found
+        is_path[joint] = not children or (len(children) == 1 and is_path[children[0]])
+    return is_path
 
 
 def matches_below(tree: JointTree, matching: Matching, joints: Sequence[int], mirror: Mirror | None) -> list[Match]:
@@ -242,17 +239,17 @@ def matches_below(tree: JointTree, matching: Matching, joints: Sequence[int], mi
     worth = pairs.shared
     if mirror is not None and len(worth):
         worth = worth - mirror.distances(matching.opposites(pairs)) / tree.size
-    found: list[Match] = []
+    matches: list[Match] = []
     # Of thousands of bones alike in a row there are millions of pairs, nearly all of bones that are taken.
     is_taken = bytearray(max(joints, default=-1) + 1)
     best = np.argsort(-worth, kind="stable")
     for first, second in zip(pairs.first[best].tolist(), pairs.second[best].tolist(), strict=True):
         if not (is_taken[first] or is_taken[second]):
             is_taken[first] = is_taken[second] = True
-            found.append(matching.compared(first, second))
-            if 2 * len(found) >= len(joints) - 1:
+            matches.append(matching.compared(first, second))
+            if 2 * len(matches) >= len(joints) - 1:
                 break
-    return found
+    return matches
 
 
 @dataclass(frozen=True, slots=True)
@@ -361,7 +358,7 @@ class Anatomy:
         if not pairs:
             return []
         first, second, lengths = (
-            np.concatenate([getattr(each, name) for each in pairs]) for name in ("first", "second", "lengths")
+            np.concatenate([getattr(alike, name) for alike in pairs]) for name in ("first", "second", "lengths")
         )
         longest = np.argsort(-lengths, kind="stable")[:MIRROR_VOTERS]
         return [self.matching.compared(int(first[number]), int(second[number])) for number in longest]
@@ -411,17 +408,17 @@ class Anatomy:
 
     def _is_bent(self, first: int, stub: float) -> bool:
         """Whether a branch is much longer than a stub, and has joints enough for a leg, at one of which it turns."""
-        way = way_on(self.tree, first)
-        steps = np.diff(self.tree.places[way], axis=0)
+        path = way_on(self.tree, first)
+        steps = np.diff(self.tree.places[path], axis=0)
         lengths = np.linalg.norm(steps, axis=1)
-        if len(way) < LEG_JOINTS or lengths.min() <= 0.0 or stub > STUB * float(lengths.sum()):
+        if len(path) < LEG_JOINTS or lengths.min() <= 0.0 or stub > STUB * float(lengths.sum()):
             return False
         along = steps / lengths[:, None]
         return bool((np.sum(along[1:] * along[:-1], axis=1) < np.cos(LEG_TURN)).any())
 
     def _forks(self, first: int) -> list[int]:
         """Joints at which a branch forks into a pair of long branches or a fan of them."""
-        found = []
+        forks = []
         trunk = {first: self.tree.edges[first]}
         for joint in self.tree.below(first):
             children = self.tree.children[joint]
@@ -430,5 +427,5 @@ class Anatomy:
             long = {child for child in children if self.tree.edges[child] + self.tree.depths[child] >= LONG_FORK * trunk[joint]}
             pairs = matches_below(self.tree, self.matching, children, None)
             if len(long) >= FAN_BRANCHES or any(match.first in long and len(match.partners) >= FEWEST for match in pairs):
-                found.append(joint)
-        return found
+                forks.append(joint)
+        return forks

@@ -40,18 +40,18 @@ class JointTree:
 
     def way_up(self, joint: int) -> list[int]:
         """The joint and its ancestors, nearest first."""
-        way = []
+        path = []
         while joint >= 0:
-            way.append(joint)
+            path.append(joint)
             joint = self.parents[joint]
-        return way
+        return path
 
     def below(self, joint: int) -> list[int]:
         """The joint and all its descendants, parents before children."""
-        found = [joint]
-        for each in found:
-            found.extend(self.children[each])
-        return found
+        branch = [joint]
+        for member in branch:
+            branch.extend(self.children[member])
+        return branch
 
 
 def joint_tree(skeleton: Skeleton, chosen: Sequence[bool]) -> JointTree:
@@ -64,10 +64,12 @@ def joint_tree(skeleton: Skeleton, chosen: Sequence[bool]) -> JointTree:
     for bone in _parents_first(skeleton.parents):
         if groups[bone] in joint_of:
             members[joint_of[groups[bone]]].append(bone)
-    for each in members:
-        each.sort(key=lambda bone: not chosen[bone])
+    for bones in members:
+        bones.sort(key=lambda bone: not chosen[bone])
     above = [joint_of.get(group, -1) for group in groups]
-    parents = _without_cycles([_parent(skeleton, above, bones) for bones in members], skeleton, above, members)
+    # Of the bones at a joint the one with the most joints above it tells the parent.
+    longest = [max((_joints_above(skeleton, above, bone) for bone in bones), key=len) for bones in members]
+    parents = _without_cycles([joints[0] if joints else -1 for joints in longest], skeleton, above, members)
     first = [bones[0] for bones in members]
     places = skeleton.heads[first]
     edges = [float(np.linalg.norm(places[joint] - places[max(above, 0)])) * (above >= 0) for joint, above in enumerate(parents)]
@@ -78,8 +80,8 @@ def joint_tree(skeleton: Skeleton, chosen: Sequence[bool]) -> JointTree:
     return JointTree(
         places=places,
         parents=tuple(parents),
-        children=tuple(tuple(each) for each in children),
-        bones=tuple(tuple(each) for each in members),
+        children=tuple(map(tuple, children)),
+        bones=tuple(map(tuple, members)),
         ends=skeleton.tails[first],
         size=size,
         edges=tuple(edges),
@@ -118,7 +120,7 @@ def _groups(skeleton: Skeleton, chosen: Sequence[bool], tolerance: float) -> lis
         (bone, parent)
         for parent, bones in chosen_children.items()
         if len(bones) > 1
-        for bone in [each for each in bones if np.linalg.norm(skeleton.tails[each] - skeleton.tails[parent]) <= tolerance][:1]
+        for bone in [child for child in bones if np.linalg.norm(skeleton.tails[child] - skeleton.tails[parent]) <= tolerance][:1]
     ]
     for bone, other in links:
         if np.linalg.norm(skeleton.heads[bone] - skeleton.heads[other]) <= tolerance:
@@ -126,22 +128,15 @@ def _groups(skeleton: Skeleton, chosen: Sequence[bool], tolerance: float) -> lis
     return [leader(bone) for bone in range(len(leaders))]
 
 
-def _parent(skeleton: Skeleton, joint_of_bone: Sequence[int], bones: Sequence[int]) -> int:
-    """The parent of a joint, taken from its bone with the most joints above it."""
-    ways = [_joints_above(skeleton, joint_of_bone, bone) for bone in bones]
-    longest = max(ways, key=len)
-    return longest[0] if longest else -1
-
-
 def _joints_above(skeleton: Skeleton, joint_of_bone: Sequence[int], bone: int) -> list[int]:
-    own_joint, found = joint_of_bone[bone], dict[int, None]()
+    joints_above = dict[int, None]()
     above = skeleton.parents[bone]
     while above >= 0:
         joint = joint_of_bone[above]
-        if joint not in {-1, own_joint}:
-            found[joint] = None
+        if joint not in {-1, joint_of_bone[bone]}:
+            joints_above[joint] = None
         above = skeleton.parents[above]
-    return list(found)
+    return list(joints_above)
 
 
 def _without_cycles(
@@ -150,8 +145,8 @@ def _without_cycles(
     """The parents without cycles, which layers of a rig may form (foot pivots): there the first bone alone decides."""
     for joint in range(len(parents)):
         if _is_in_cycle(parents, joint):
-            way = _joints_above(skeleton, joint_of_bone, members[joint][0])
-            parents[joint] = way[0] if way else -1
+            above = _joints_above(skeleton, joint_of_bone, members[joint][0])
+            parents[joint] = above[0] if above else -1
             if _is_in_cycle(parents, joint):
                 parents[joint] = -1
     return parents
@@ -169,12 +164,11 @@ def _parents_first(parents: Sequence[int]) -> list[int]:
     depths: dict[int, int] = {-1: -1}
 
     def depth(bone: int) -> int:
-        way = []
-        while bone not in depths:
-            way.append(bone)
-            bone = parents[bone]
-        for each in reversed(way):
-            depths[each] = depths[parents[each]] + 1
-        return depths[way[0]] if way else depths[bone]
+        path = [bone]
+        while path[-1] not in depths:
+            path.append(parents[path[-1]])
+        for member in reversed(path[:-1]):
+            depths[member] = depths[parents[member]] + 1
+        return depths[bone]
 
     return sorted(range(len(parents)), key=depth)

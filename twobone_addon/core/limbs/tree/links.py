@@ -94,24 +94,23 @@ def tip_place(tree: JointTree, links: Links) -> Array:
     return tree.places[links.tip] if links.tip >= 0 else tree.ends[links.mid]
 
 
-def link_after(tree: JointTree, links: Links) -> float:
-    """Length of the longest link below the tip; 0 where there is none."""
-    if links.tip < 0:
-        return 0.0
-    return max((tree.edges[child] for child in tree.children[links.tip]), default=0.0)
-
-
 def arm_judge(tree: JointTree) -> Judge:
     """Judge for arms: lowers the score for a long link after the tip."""
-    return lambda links: 1.0 - HAND_PENALTY * min(1.0, link_after(tree, links) / links.lengths[1])
+
+    def judge(links: Links) -> float:
+        after = tree.children[links.tip] if links.tip >= 0 else ()
+        longest = max((tree.edges[child] for child in after), default=0.0)
+        return 1.0 - HAND_PENALTY * min(1.0, longest / links.lengths[1])
+
+    return judge
 
 
 def way_on(tree: JointTree, joint: int) -> list[int]:
     """The joint and the longest path down from it."""
-    way = [joint]
-    while tree.children[way[-1]]:
-        way.append(max(tree.children[way[-1]], key=lambda child: tree.edges[child] + tree.depths[child]))
-    return way
+    path = [joint]
+    while tree.children[path[-1]]:
+        path.append(max(tree.children[path[-1]], key=lambda child: tree.edges[child] + tree.depths[child]))
+    return path
 
 
 EVEN_CUTS, LATER_ROOTS = (np.array([factor**power for power in range(MOST_JOINTS)]) for factor in (EVEN_CUT, LATER_ROOT))
@@ -123,21 +122,21 @@ def _choices(tree: JointTree, joints: set[int], first: int) -> Iterator[tuple[fl
 
     A strand of twenty joints has a thousand, of which few are looked at: so their bounds are computed as arrays.
     """
-    ways = [way for tip in sorted(joints) if (way := _way_down(tree, first, tip))]
+    paths = [path for tip in sorted(joints) if (path := _way_down(tree, first, tip))]
     spans: dict[int, Array] = {first: np.zeros((1, 1))}  # The same link belongs to many choices.
     rows: list[Array] = [np.empty((0, 6))]
-    for way in ways:
-        for above, joint in pairwise(way):
+    for path in paths:
+        for above, joint in pairwise(path):
             if joint not in spans:
                 count = len(spans[above])
                 spans[joint] = np.zeros((count + 1, count + 1))
                 spans[joint][:count, :count] = spans[above]
-                spans[joint][:count, count] = [_length(tree, each, joint) for each in way[:count]]
-        last, span, numbers = len(way) - 1, spans[way[-1]], np.array(way)
+                spans[joint][:count, count] = [_length(tree, start, joint) for start in path[:count]]
+        last, span, numbers = len(path) - 1, spans[path[-1]], np.array(path)
         before, after = np.triu_indices(last, 1)
         lengths = span[before, after], span[after, last]
         bounds = np.minimum(*lengths) * EVEN_CUTS[last - 2 - before] * LATER_ROOTS[before]
-        rows.append(np.column_stack([bounds, numbers[before], numbers[after], np.full(len(before), way[-1]), *lengths]))
+        rows.append(np.column_stack([bounds, numbers[before], numbers[after], np.full(len(before), path[-1]), *lengths]))
     for mid in sorted(joints - {first}):
         root = tree.parents[mid]
         tail = _length(tree, root, mid), float(np.linalg.norm(tree.ends[mid] - tree.places[mid]))
@@ -152,10 +151,10 @@ def _choices(tree: JointTree, joints: set[int], first: int) -> Iterator[tuple[fl
 
 def _way_down(tree: JointTree, first: int, joint: int) -> list[int]:
     """The joints from the first one of a branch down to one of its joints; empty where there are more than `MOST_JOINTS`."""
-    way = [joint]
-    while way[-1] != first and len(way) <= MOST_JOINTS:
-        way.append(tree.parents[way[-1]])
-    return way[::-1] if len(way) <= MOST_JOINTS else []
+    path = [joint]
+    while path[-1] != first and len(path) <= MOST_JOINTS:
+        path.append(tree.parents[path[-1]])
+    return path[::-1] if len(path) <= MOST_JOINTS else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,8 +227,8 @@ def off_line(place: Array, start: Array, end: Array) -> float:
     # Plain numbers: it is called for each joint between each choice of links, and NumPy takes ten times as long for three.
     (x, y, z), (a, b, c) = (place - start).tolist(), (end - start).tolist()
     squared = a * a + b * b + c * c
-    part = min(max((x * a + y * b + z * c) / squared, 0.0), 1.0) if squared > 0.0 else 0.0
-    return hypot(x - part * a, y - part * b, z - part * c)
+    share = min(max((x * a + y * b + z * c) / squared, 0.0), 1.0) if squared > 0.0 else 0.0
+    return hypot(x - share * a, y - share * b, z - share * c)
 
 
 def _length(tree: JointTree, start: int, end: int) -> float:
