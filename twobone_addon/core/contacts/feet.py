@@ -86,7 +86,7 @@ class FeetMotion:
         poses = joints - self.hips.mean(axis=0) * [1.0, 1.0, 0.0]
         if count < LEAST_CYCLE:
             return self, 0
-        seam, before, after = (poses[:, one] - poses[:, two] for one, two in ((0, -1), (-1, -2), (1, 0)))
+        seam, before, after = (poses[:, frame] - poses[:, other] for frame, other in ((0, -1), (-1, -2), (1, 0)))
         body = self.hips.mean(axis=0)
         step, travel, tolerance = (before + after) / 2.0, body[-1] - body[0], CLOSES * self.leg_length
         is_closed = magnitude(seam).max() <= tolerance
@@ -210,7 +210,7 @@ def both_sides(positions: Array, steps: int) -> tuple[Array, Array]:
     Near the ends windows are shorter; the missing side of the first and last frame has the slope of the outermost step.
     A single frame stands still.
     """
-    after, before = (_after(each, steps) for each in (positions, positions[..., ::-1, :]))
+    after, before = (_after(path, steps) for path in (positions, positions[..., ::-1, :]))
     return -before[..., ::-1, :], after
 
 

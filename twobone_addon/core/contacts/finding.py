@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import numpy as np
 
@@ -147,6 +147,10 @@ class Stance:
     moved: float = 0.0
     """Units by which the standing point is away from the middle of its places, at most: as far as planting would move it."""
 
+    def later(self, start: int, end: int) -> Stance:
+        """The stance with its beginning `start` and its end `end` frames later."""
+        return replace(self, first=self.first + start, last=self.last + end, begins=self.begins + start, ends=self.ends + end)
+
 
 @dataclass(frozen=True, slots=True)
 class Story:
@@ -163,22 +167,19 @@ class Story:
         """The story with the first frame held for `before` more frames, and the last one for `after`."""
         last = self.states.shape[1] - 1
 
-        def extended(each: Stance) -> Stance:
-            starts, ends = before if each.first else 0, before + (after if each.last == last else 0)
-            return replace(
-                each, first=each.first + starts, last=each.last + ends, begins=each.begins + starts, ends=each.ends + ends
-            )
+        def extended(stance: Stance) -> Stance:
+            return stance.later(before if stance.first else 0, before + (after if stance.last == last else 0))
 
-        stances = tuple(tuple(extended(each) for each in foot) for foot in self.stances)
+        stances = tuple(tuple(map(extended, foot)) for foot in self.stances)
         return replace(self, states=np.pad(self.states, [(0, 0), (before, after)], mode="edge"), stances=stances)
 
     def stance_of(self, foot: int, first: int, last: int) -> Stance | None:
         """The stance with most frames between indices `first` and `last`; `None` if none has any there."""
-        begin = bisect_left(self.stances[foot], first, key=lambda each: each.last)
-        end = bisect_right(self.stances[foot], last, key=lambda each: each.first)
+        begin = bisect_left(self.stances[foot], first, key=lambda stance: stance.last)
+        end = bisect_right(self.stances[foot], last, key=lambda stance: stance.first)
         near = self.stances[foot][begin:end]
-        shared = [(min(each.last, last) - max(each.first, first) + 1, each.first, each) for each in near]
-        most = max(shared, default=(0, 0, None), key=lambda each: each[:2])
+        shared = [(min(stance.last, last) - max(stance.first, first) + 1, stance.first, stance) for stance in near]
+        most = max(shared, default=(0, 0, None), key=lambda entry: entry[:2])
         return most[2] if most[0] > 0 else None
 
 
@@ -190,13 +191,7 @@ def find_story(feet: FeetMotion, given: Thresholds, *, any_height: bool = True) 
     """
     if _rest_first(feet):
         after = find_story(feet.since(1), given, any_height=any_height)
-        moved = tuple(
-            tuple(
-                replace(each, first=each.first + 1, last=each.last + 1, begins=each.begins + 1, ends=each.ends + 1)
-                for each in foot
-            )
-            for foot in after.stances
-        )
+        moved = tuple(tuple(stance.later(1, 1) for stance in foot) for foot in after.stances)
         return Story(np.insert(after.states, 0, int(ContactState.NONE), axis=1), moved, has_rest_first=True)
     around, before = feet.going_on(round(NEAR * feet.rate))
     inside = slice(before, before + feet.points.shape[-2])
@@ -211,9 +206,10 @@ def find_story(feet: FeetMotion, given: Thresholds, *, any_height: bool = True) 
     estimate = replace(estimate, stands=_from_landing(motion, estimate, given, any_height=any_height))
     stands = _tidied(motion, estimate, landed, given)
     states = _points_of(motion, estimate.evidence, stands, given.lift / feet.leg_length or LIFT, tolerances.noise)
-    states, stands, best = (each[:, inside] for each in (states, stands, best))
+    states, stands, best = states[:, inside], stands[:, inside], best[:, inside]
     stances = tuple(
-        tuple(_stance(feet, states[foot], best[foot], foot, row) for row in runs(each)) for foot, each in enumerate(stands)
+        tuple(_stance(feet, states[foot], best[foot], foot, row) for row in runs(foot_stands))
+        for foot, foot_stands in enumerate(stands)
     )
     return Story(states, stances, has_rest_first=False)
 
@@ -281,7 +277,7 @@ def _estimate_stances(motion: Kinematics, given: Thresholds, length: float, *, a
         eased = _evidence(motion, wider, any_height=False)
         evidence = np.where(never[:, None, None], eased, evidence)
         stands |= never[:, None] & _plausible(eased.max(axis=1), np.full_like(falls, 0.5), motion.rate / LENIENT**2)
-    sure_speed, sure_height = (each / length or np.inf for each in (given.enter_speed, given.enter_height))
+    sure_speed, sure_height = (limit / length or np.inf for limit in (given.enter_speed, given.enter_height))
     if np.isfinite(min(sure_speed, sure_height)):
         sure = np.any((motion.speeds <= sure_speed) & (motion.heights <= sure_height), axis=1)
         stands = np.array([_confirmed_runs(*foot) for foot in zip(stands, sure, strict=True)])
@@ -300,9 +296,8 @@ def _usual_speeds(speeds: Array, stands: Mask) -> Array:
 
 def _first_tolerances(motion: Kinematics, given: Thresholds, length: float) -> Tolerances:
     velocities = motion.velocities.mean(axis=1)
-    others = range(len(velocities))
-    pairs = [magnitude(velocities[one] - velocities[two]) for one in others for two in others[:one]] or [magnitude(velocities[0])]
-    fastest = quantile_near(np.max(pairs, axis=0), NEAR * motion.rate, MOSTLY)
+    differences = [magnitude(first - second) for first, second in combinations(velocities, 2)] or [magnitude(velocities[0])]
+    fastest = quantile_near(np.max(differences, axis=0), NEAR * motion.rate, MOSTLY)
     leaving = magnitude((motion.velocities - motion.body_velocity)[..., :2])
     glide = AT_ANY_PACE + GLIDING_PART * quantile_near(leaving, GLIDING_SPAN * motion.rate, 0.75)
     least = np.maximum(SLOWEST_TOLERANCE, LANDING_PART * fastest)
@@ -356,10 +351,11 @@ def _plausible(evidence: Array, falls: Array, rate: float) -> Mask:
     if len(evidence) > MOST_TOGETHER:
         return np.concatenate([_plausible(foot[None], np.full_like(falls, 0.5), rate) for foot in evidence])
     feet = np.arange(len(evidence))
-    combinations = (np.arange(2 ** len(feet))[:, None] >> feet) & 1
-    worth = evidence.T @ combinations.T - WEIGHT * np.where(combinations.any(axis=1), falls[:, None], 1.0 - falls[:, None])
-    changes = CHANGE * np.abs(combinations[:, None] - combinations).sum(axis=-1)
-    return combinations[best_path(worth / rate, changes)].T.astype(bool)
+    # A state of the path is a choice of standing feet: bit by bit its number.
+    choices = (np.arange(2 ** len(feet))[:, None] >> feet) & 1
+    worth = evidence.T @ choices.T - WEIGHT * np.where(choices.any(axis=1), falls[:, None], 1.0 - falls[:, None])
+    changes = CHANGE * np.abs(choices[:, None] - choices).sum(axis=-1)
+    return choices[best_path(worth / rate, changes)].T.astype(bool)
 
 
 def best_path(worth: Array, changes: Array) -> Codes:
@@ -518,11 +514,12 @@ def _steps_out_of_rests(motion: Kinematics, foot: int, stands: Mask) -> list[tup
         # What a foot swings out to need not be a rest: it may be dragged on, or stand on its ball and turn.
         for start, end in zip(parts[::2], [*parts[1::2], last], strict=True):
             middle = ball[start : end + 1].mean(axis=0)
-            for (one, two), place, slow in zip(rests, places, usual, strict=True):
+            for (rest_first, rest_last), place, slow in zip(rests, places, usual, strict=True):
                 for quick_first, quick_last in runs(speeds[:, start : end + 1].min(axis=0) > BURST * slow):
                     begin, finish = start + quick_first, start + quick_last
                     burst, reach = slice(begin - 1, finish + 2), RESTS * motion.rate
-                    is_beside = min(abs(begin - two), abs(one - finish)) <= reach and start <= one <= two <= end
+                    is_beside = min(abs(begin - rest_last), abs(rest_first - finish)) <= reach
+                    is_beside = is_beside and start <= rest_first <= rest_last <= end
                     is_inside = start < begin and finish < end and (finish - begin) / motion.rate < STEP_LASTS
                     if is_beside and is_inside and speeds[:, burst].max() > SWUNG and is_step(middle - place, burst):
                         steps.append((begin, finish))
@@ -565,7 +562,7 @@ def _without_reversals(motion: Kinematics, stands: Mask) -> Mask:
 
 def _is_passed(path: Array, body: Array, first: int, last: int) -> bool:
     """Whether the body passes over a foot that stays behind on its `path` `(F, 3)`, as it does in a step."""
-    passed, followed = (float(magnitude((each[last] - each[first])[:2])) for each in (body, path))
+    passed, followed = (float(magnitude((points[last] - points[first])[:2])) for points in (body, path))
     return passed > PASSES and followed < passed / 2.0
 
 
@@ -595,7 +592,7 @@ def _glides(ball: Array, body: Array, rate: float) -> bool:
     times = (np.arange(len(ball)) - (len(ball) - 1) / 2.0) / rate
     if len(ball) == 1:
         return False
-    speed, leaving = (float(magnitude((times @ each / (times @ times))[:2])) for each in (ball, ball - body))
+    speed, leaving = (float(magnitude((times @ points / (times @ times))[:2])) for points in (ball, ball - body))
     return speed * times[-1] * 2.0 > LONG_GLIDE and speed > max(AT_REST, GLIDING_PART * leaving)
 
 
@@ -612,6 +609,7 @@ def _points_of(motion: Kinematics, evidence: Array, stands: Mask, lift: float, n
         both = stands[foot] & (heel > 0.0) & (ball > 0.0)
         flat = float(np.clip(np.median(lifts[foot][both]), -MOST_LEVEL, MOST_LEVEL)) if both.any() else 0.0
         pitch = np.clip((lifts[foot] - flat) / np.hypot(lift, NOISE_TIMES * noise), -3.0, 3.0)
+        # A raised ball, with negative pitch, speaks for the heel, a raised heel for the ball.
         worth = np.stack([heel - 1.0 - pitch, np.minimum(heel, ball) + 1.0 - np.abs(pitch), ball - 1.0 + pitch], axis=-1)
         for first, last in runs(stands[foot]):
             states[foot, first : last + 1] = order[best_path(worth[first : last + 1] / motion.rate, changes)]
@@ -624,7 +622,7 @@ def _turn_about(points: Array, states: Codes) -> None:
     for first, last in runs(states == ContactState.BOTH):
         heel, ball = points[:, first : last + 1, :2]
         since, until = (magnitude(ball - heel - (ball - heel)[end]) for end in (0, -1))
-        excursions = [float(magnitude(each - each.mean(axis=0)).max()) for each in (heel, ball)]
+        excursions = [float(magnitude(point - point.mean(axis=0)).max()) for point in (heel, ball)]
         if since.max() > MOST_SLIDE and min(excursions) <= STAYS * max(excursions):
             turning = first + np.flatnonzero((since > UNTURNED) & (until > UNTURNED))
             if len(turning):

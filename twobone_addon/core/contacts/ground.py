@@ -95,7 +95,7 @@ def is_of_flat_ground(flat: Array, over: Array, leg_length: float) -> bool:
     known = np.isfinite(over)
     if not known.any():
         return False
-    spread, flat_spread = (float(np.median(np.abs(each - np.median(each)))) for each in (over[known], flat[known]))
+    spread, flat_spread = (float(np.median(np.abs(heights - np.median(heights)))) for heights in (over[known], flat[known]))
     if abs(float(np.median(over[known]))) > FAR_OFF * leg_length:
         return True
     return spread > UNEVEN * leg_length and spread > MUCH_MORE * flat_spread
@@ -126,7 +126,7 @@ def local_floor(motion: Kinematics, heights: Array, slowest: Array, most_rise: A
     """
     lower = heights.argmin(axis=1)[:, None]
     low_heights, speeds, rises = (
-        np.take_along_axis(each, lower, axis=1)[:, 0] for each in (heights, motion.speeds, motion.rises)
+        np.take_along_axis(values, lower, axis=1)[:, 0] for values in (heights, motion.speeds, motion.rises)
     )
     places = np.take_along_axis(motion.points, lower[..., None], axis=1)[:, 0, :, :2]
     slow, moving = (speeds <= slowest) & (rises <= most_rise), motion.speeds.min(axis=1) > slowest

@@ -142,7 +142,7 @@ READERS = {".npz": _from_npz, ".csv": _from_csv, ".json": _from_json}
 
 
 def _in_order(path: Path, columns: list[str], rows: list) -> list:
-    names = [SYNONYMS.get(name, name) for name in (str(each).strip().lower().replace(" ", "_") for each in columns)]
+    names = [SYNONYMS.get(name, name) for name in (str(column).strip().lower().replace(" ", "_") for column in columns)]
     known = [name for name in names if name not in WITHOUT_MEANING]
     if sorted(known) != sorted(COLUMNS):
         _refuse_columns(path, known, COLUMNS)
