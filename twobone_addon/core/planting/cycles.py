@@ -29,8 +29,8 @@ def round_way(gone: Array, leg_length: float) -> Array | None:
 
     gone : (P, 3) displacements of points of its legs, see `ways_gone`
     """
-    way = gone.mean(axis=0)
-    return None if magnitude(gone - way).max() > SAME * leg_length else way
+    travel = gone.mean(axis=0)
+    return None if magnitude(gone - travel).max() > SAME * leg_length else travel
 
 
 @dataclass(frozen=True, slots=True)

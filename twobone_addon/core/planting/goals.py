@@ -91,15 +91,15 @@ def foot_goals(
     if carried is not None:
         for first, last in runs(on_heel | on_ball):
             moving[first : last + 1] |= carried[first : last + 1].any()
+    # If all stances move their pins are known; else those that are left alone get none.
     is_known = np.array_equal(moving, on_heel | on_ball)
     pins = whole_pins if is_known else find_pins(at_frames, on_heel & moving, on_ball & moving, heights)
     turns, turned = _turns(foot, pins, turning)
     goals, pinned = foot.ankles.copy(), np.zeros(len(foot.ankles), dtype=bool)
-    ways = foot.ways(turns, foot.heel), foot.ways(turns, foot.ball)
+    from_ankle = foot.ways(turns, foot.heel), foot.ways(turns, foot.ball)
     for pin in pins.pins:
         rows = slice(pin.first * SAMPLES_PER_FRAME, pin.last * SAMPLES_PER_FRAME + 1)
-        wanted = pin.place - ways[pin.is_ball][rows]
-        goals[rows, axes] = wanted[:, axes]
+        goals[rows, axes] = (pin.place - from_ankle[pin.is_ball][rows])[:, axes]
         pinned[rows] = True
     return FootGoals(goals, turns, pinned, turned)
 
@@ -175,6 +175,7 @@ def _turns(foot: Foot, pins: Pins, ease: Ease) -> tuple[Array, Mask]:
     if not flat.any():
         return turns, flat
     angles, axes = to_axis_angle(to_quaternion(turns[flat] @ np.swapaxes(foot.turns[flat], -1, -2)))
+    # As rotation vectors the corrections ease like moves.
     known = np.zeros((len(flat), 3))
     known[flat] = angles[:, None] * axes
     corrections, turned = eased(flat, known, ease)

@@ -127,10 +127,11 @@ def calming_moves(
     """
     moves = start.copy()
     watched = np.tile(watched, (len(steps), 1))
-    weights, each_step = np.zeros(watched.shape), np.repeat(steps, len(watched) // len(steps))
+    weights, row_steps = np.zeros(watched.shape), np.repeat(steps, len(watched) // len(steps))
+    reach = STRETCH * max(steps)
     for _ in range(CALMING_STEPS):
         now = angles(moves)
-        bends = np.stack([accelerations(each, step) for step in steps for each in now])
+        bends = np.stack([accelerations(knee, step) for step in steps for knee in now])
         multiples = np.abs(bends) / limits[:, None]
         sudden = watched & (multiples > 1.0)
         if not sudden.any():
@@ -139,10 +140,11 @@ def calming_moves(
         weights = np.where(sudden, np.clip(weights * growth, FIRST_WEIGHT, LARGEST_WEIGHT), weights)
         slopes = np.clip((angles(moves + DIFFERENCE_STEP) - now) / DIFFERENCE_STEP, -STEEPEST, STEEPEST)
         slopes = np.tile(slopes, (len(steps), 1))
-        free = _neighbourhood(np.any(weights > 0.0, axis=0), STRETCH * max(steps))
+        # What was sudden once stays in the system, so that calming one bend does not bring back another.
+        free = np.convolve(np.any(weights > 0.0, axis=0), np.ones(2 * reach + 1))[reach : reach + len(moves)] > 0.0
         for first, last in runs(free):
             rows = slice(first, last + 1)
-            system, right_side = _normal_equations(moves[rows], bends[:, rows], slopes[:, rows], weights[:, rows], each_step)
+            system, right_side = _normal_equations(moves[rows], bends[:, rows], slopes[:, rows], weights[:, rows], row_steps)
             nearest = np.maximum(low[rows], moves[rows] - LONGEST_STEP), np.minimum(high[rows], moves[rows] + LONGEST_STEP)
             moves[rows] = _bounded_solution(system, right_side, *nearest, BOUNDED_STEPS if solves_again else 0)
     return moves
@@ -180,14 +182,9 @@ def _bounded_solution(system: Array, right_side: Array, low: Array, high: Array,
         if np.array_equal(held, before):
             break
         rows = np.flatnonzero(~held)
-        left = right_side[rows] - system[rows][:, held] @ values[held]
-        values[rows] = np.clip(np.linalg.solve(system[np.ix_(rows, rows)], left), low[rows], high[rows])
+        remaining = right_side[rows] - system[rows][:, held] @ values[held]
+        values[rows] = np.clip(np.linalg.solve(system[np.ix_(rows, rows)], remaining), low[rows], high[rows])
     return values
-
-
-def _neighbourhood(rows: Mask, reach: int) -> Mask:
-    """Mask `(F,)` of the frames within `reach` frames of any frame in `rows` `(F,)`."""
-    return np.convolve(rows, np.ones(2 * reach + 1))[reach : reach + len(rows)] > 0.0
 
 
 def links_of(joints: Array) -> Array:

@@ -40,8 +40,7 @@ def needed_moves(ways: Array, reaches: Array, wanted: Mask, direction: Array, *,
     low = np.where(wanted & (room >= 0.0), along - half, -np.inf).max(axis=0)
     high = np.where(wanted & (room >= 0.0), along + half, np.inf).min(axis=0)
     moves = np.clip(np.where(low <= high, np.clip(0.0, low, np.maximum(low, high)), low), least, most)
-    left = ways - moves[:, None] * direction
-    met = np.all(~wanted | (magnitude(left) <= reaches), axis=0)
+    met = np.all(~wanted | (magnitude(ways - moves[:, None] * direction) <= reaches), axis=0)
     return Needs(moves, met)
 
 
@@ -55,11 +54,11 @@ def shortest_moves(ways: Array, reaches: Array, wanted: Mask) -> Array:
     given_back = np.zeros_like(ways)
     for _ in range(PROJECTIONS):
         before = moves
-        for limb, (way, reach, counts) in enumerate(zip(ways, reaches, wanted, strict=True)):
+        for limb, (to_goal, reach, counts) in enumerate(zip(ways, reaches, wanted, strict=True)):
             start = moves + given_back[limb]
-            left = way - start
-            part = 1.0 - shortening(magnitude(left), reach)
-            moves = start + left * np.where(counts, part, 0.0)[:, None]
+            remaining = to_goal - start
+            missing = 1.0 - shortening(magnitude(remaining), reach)
+            moves = start + remaining * np.where(counts, missing, 0.0)[:, None]
             # What this limb has taken away is given back to it in the next round: without that, the moves would end at any point
             # where all limbs reach instead of at the nearest one.
             given_back[limb] = start - moves

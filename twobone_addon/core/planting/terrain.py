@@ -54,7 +54,7 @@ class LaidFoot:
 
     def height(self, place: Array, is_ball: bool, row: int) -> float:  # noqa: FBT001 - a `Heights`
         """Height of the heel or ball that stands at a place `(3,)` from frame `row` on."""
-        stance = next((each for each in self.stances if each.first <= row <= each.last), None)
+        stance = next((ground for ground in self.stances if ground.first <= row <= ground.last), None)
         sole = None if stance is None else stance.height(place)
         height = float(self.surface(place[None])[0][0]) if sole is None else sole
         if not is_ball:
@@ -134,16 +134,17 @@ def _stance(
         places.append((points[stands[rows]] if stands[rows].any() else points).mean(axis=0))
     ends = np.array(places)
     heights, normals = surface(ends)
-    way = ends[1, :2] - ends[0, :2]
-    length = float(np.linalg.norm(way))
+    across = ends[1, :2] - ends[0, :2]
+    length = float(np.linalg.norm(across))
     if length <= LEAST_HORIZONTAL * np.linalg.norm(foot.ball - foot.heel):
         return StanceGround(*run, _limited(_gradient(normals.sum(axis=0)), steepest), None)
-    forward = way / length
+    forward = across / length
     aside = np.array([-forward[1], forward[0]])
     rise = float(heights[1] - heights[0]) / length
     if abs(np.arctan(rise)) <= steepest:
-        least = np.sqrt(max(0.0, np.tan(steepest) ** 2 - rise**2))
-        roll = np.clip(_gradient(normals.sum(axis=0)) @ aside, -least, least)
+        # Heel and ball stand as they are; what is left of the steepest tilt may go to the side.
+        most = np.sqrt(max(0.0, np.tan(steepest) ** 2 - rise**2))
+        roll = np.clip(_gradient(normals.sum(axis=0)) @ aside, -most, most)
         return StanceGround(*run, rise * forward + roll * aside, None)
     side = int(np.argmax(heights) if above is None else np.argmin(np.abs(ends[:, 2] - above - heights)))
     support = np.array([*ends[side, :2], heights[side]])
@@ -171,6 +172,7 @@ def _interpolated(values: Array, count: int) -> Array:
     samples = np.clip(np.arange(count) / SAMPLES_PER_FRAME, known[0], known[-1])
     after = np.clip(np.searchsorted(known, samples, side="right"), 1, max(1, len(known) - 1))
     start, end = known[after - 1], known[np.minimum(after, len(known) - 1)]
-    part = np.clip((samples - start) / np.maximum(end - start, 1), 0.0, 1.0)[:, None]
-    part = part * part * (3.0 - 2.0 * part)
-    return values[start] * (1.0 - part) + values[end] * part
+    share = np.clip((samples - start) / np.maximum(end - start, 1), 0.0, 1.0)[:, None]
+    # Level at both ends, so that nothing has a kink where a foot lands.
+    share = share * share * (3.0 - 2.0 * share)
+    return values[start] * (1.0 - share) + values[end] * share
