@@ -79,17 +79,17 @@ FLAT_TO_BLENDER = 1e-6
 """Volume spanned by a space's axes, relative to their lengths, that is 0 within the single precision of Blender's matrices."""
 
 
-def location_space(thing: Object, parent_world: Array) -> Array:
+def location_space(owner: Object, parent_world: Array) -> Array:
     """Transforms `(F, 4, 4)` from an object's location channels to world space.
 
     parent_world : (F, 4, 4), the object's world matrix without its own location, rotation and scale
     """
     space = parent_world.copy()
-    space[:, :3, 3] += parent_world[:, :3, :3] @ np.array(thing.delta_location)
+    space[:, :3, 3] += parent_world[:, :3, :3] @ np.array(owner.delta_location)
     return space
 
 
-def refuse_flat(thing: Object, frames: Array, space: Array) -> None:
+def refuse_flat(owner: Object, frames: Array, space: Array) -> None:
     """Raise `WriteError` where an object's location cannot move it freely, because its parent is scaled to 0.
 
     space : (F, 4, 4), see `location_space`
@@ -99,7 +99,7 @@ def refuse_flat(thing: Object, frames: Array, space: Array) -> None:
         raise WriteError(
             'Object "{object}" inherits a scale of 0 from its parent at frame {frame:g}, so keys would not place it where the '
             "limb is. Change the parent's scale, or clear the object's parent.",
-            object=thing.name,
+            object=owner.name,
             frame=frames[np.argmax(flat)],
         )
 
@@ -112,15 +112,15 @@ class FittedKeys(NamedTuple):
     """What reducing them cost, world units; 0 for keys on all frames."""
 
 
-def location_keys(plan: ChainPlan, thing: Object, space: Array, places_world: Array) -> FittedKeys:
+def location_keys(plan: ChainPlan, owner: Object, space: Array, places_world: Array) -> FittedKeys:
     """Keys of an object's location that bring it to `places_world` `(F, 3)`.
 
     space : (F, 4, 4), see `location_space`
     """
     values = location_values(space, places_world)
-    present = np.array(thing.location)
+    present = np.array(owner.location)
     curves = [CurveSamples(LOCATION, axis, GROUP, values[:, axis], np.full(len(values), present[axis])) for axis in range(3)]
-    return chosen_keys(plan, thing, curves, location_drift(values, space[:, :3, :3]))
+    return chosen_keys(plan, owner, curves, location_drift(values, space[:, :3, :3]))
 
 
 def location_drift(values: Array, linear: Array) -> Drift:
@@ -129,33 +129,33 @@ def location_drift(values: Array, linear: Array) -> Drift:
     return lambda tried, indices: magnitude((linear[indices] @ (tried - values[indices])[..., None])[..., 0])
 
 
-def rotation_space(thing: Object, parent_world: Array) -> Array:
+def rotation_space(owner: Object, parent_world: Array) -> Array:
     """Rotations `(F, 3, 3)` that come before an object's own rotation: its parent's times its delta rotation."""
-    mode = thing.rotation_mode
-    delta = thing.delta_rotation_quaternion if mode == "QUATERNION" else (*thing.delta_rotation_euler, 0.0)
+    mode = owner.rotation_mode
+    delta = owner.delta_rotation_quaternion if mode == "QUATERNION" else (*owner.delta_rotation_euler, 0.0)
     turn = np.eye(3)[None] if mode == "AXIS_ANGLE" else channel_rotations(mode, np.array([delta]))
     return nearest_rotation(parent_world[:, :3, :3]) @ turn
 
 
-def rotation_keys(plan: ChainPlan, thing: Object, space: Array, turns_world: Array, *, lever: float) -> FittedKeys:
+def rotation_keys(plan: ChainPlan, owner: Object, space: Array, turns_world: Array, *, lever: float) -> FittedKeys:
     """Keys that give an object the rotations `turns_world` `(F, 3, 3)`.
 
     space : (F, 3, 3), see `rotation_space`; lever : distance at which a drift of the rotation is measured
     """
     rotation = np.swapaxes(space, -1, -2) @ turns_world
-    path = rotation_channel(thing.rotation_mode)
-    curves = rotation_samples(plan, thing, path, GROUP, rotation, mode=thing.rotation_mode, present=rotation_values(thing))
-    return chosen_keys(plan, thing, curves, rotation_drift(thing.rotation_mode, rotation, lever))
+    path = rotation_channel(owner.rotation_mode)
+    curves = rotation_samples(plan, owner, path, GROUP, rotation, mode=owner.rotation_mode, present=rotation_values(owner))
+    return chosen_keys(plan, owner, curves, rotation_drift(owner.rotation_mode, rotation, lever))
 
 
 def rotation_samples(
-    plan: ChainPlan, thing: Object, path: str, group: str, rotation: Array, *, mode: str, present: Sequence[float]
+    plan: ChainPlan, owner: Object, path: str, group: str, rotation: Array, *, mode: str, present: Sequence[float]
 ) -> list[CurveSamples]:
     """Continuous curves for all channels of a rotation property of an object or one of its bones.
 
     rotation : (F, 3, 3); present : the channels' present values
     """
-    keyed = [read_keyed(thing, path, index, *plan.within) for index in range(4)]
+    keyed = [read_keyed(owner, path, index, *plan.within) for index in range(4)]
     sides = []
     for side in (0, 1):
         outer = [channel.beside[side] for channel in keyed]
@@ -184,11 +184,11 @@ def rotation_drift(mode: str, rotation: Array, lever: float) -> Drift:
     return drift
 
 
-def chosen_keys(plan: ChainPlan, thing: Object, curves: list[CurveSamples], drift: Drift) -> FittedKeys:
+def chosen_keys(plan: ChainPlan, owner: Object, curves: list[CurveSamples], drift: Drift) -> FittedKeys:
     """Full-rate or reduced keys, by the settings, of channels keyed together."""
     reduces = plan.settings.keys == "REDUCE"
     keys, worst_drift = _reduced(plan, curves, drift) if reduces else FittedKeys([*full_rate_keys(plan, curves)], 0.0)
-    keyed = {curve.channel: read_keyed(thing, curve.path, curve.index, *plan.within) for curve in curves}
+    keyed = {curve.channel: read_keyed(owner, curve.path, curve.index, *plan.within) for curve in curves}
     held = [with_held(plan, keyed, *pair) for pair in zip(curves, keys, strict=True)]
     return FittedKeys(held, worst_drift)
 
@@ -215,7 +215,7 @@ SAME_SHAPE = 1e-3
 class _Guide:
     """A target or pole, its keys, and the places that they should bring it to."""
 
-    thing: Object
+    owner: Object
     keys: list[ChannelKeys]
     drift: float
     places_world: Array
@@ -224,7 +224,7 @@ class _Guide:
     @property
     def world(self) -> Quantity:
         """Its world matrix."""
-        return Quantity("WORLD", self.thing.name)
+        return Quantity("WORLD", self.owner.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,10 +259,12 @@ def planned_guides(
     """Plan the chains and find the target and pole of each; raises a `TwoBoneError` where these could not be keyed."""
     refuse_stretched_time(scene)
     _refuse_source(chains)
-    plans = [plan_chain(scene, _with_scene_range(settings), active) for settings in chains]
-    things = [_guide_objects(plan.settings) for plan in plans]
-    _refuse_shared(things)
-    return plans, things
+    # The target's own keys, which would give an automatic range, are about to be replaced.
+    chains = [replace(chain, frame_range="SCENE") if chain.frame_range == "AUTO" else chain for chain in chains]
+    plans = [plan_chain(scene, chain, active) for chain in chains]
+    objects = [_guide_objects(plan.settings) for plan in plans]
+    _refuse_shared(objects)
+    return plans, objects
 
 
 def _refuse_source(chains: Sequence[BakeSettings]) -> None:
@@ -276,17 +278,12 @@ def _refuse_source(chains: Sequence[BakeSettings]) -> None:
             )
 
 
-def _with_scene_range(settings: BakeSettings) -> BakeSettings:
-    """Replace an automatic range by the scene's: the target's own keys, which would give the range, are about to be replaced."""
-    return replace(settings, frame_range="SCENE") if settings.frame_range == "AUTO" else settings
-
-
 def _guide_objects(settings: BakeSettings) -> list[Object]:
     """Objects that get keys: the target and, with the plane Pole, the pole; raises a `TwoBoneError` where one cannot."""
     roles = [("Target", settings.target, settings.target_bone)]
     if settings.plane == "POLE":
         roles.append(("Pole", settings.pole, settings.pole_bone))
-    things = []
+    objects = []
     for role, name, bone in roles:
         if bone:
             raise ObjectError(
@@ -295,19 +292,19 @@ def _guide_objects(settings: BakeSettings) -> list[Object]:
                 armature=name,
                 bone=bone,
             )
-        thing = find_object(role, name)
-        refuse_constrained(thing)
-        rotation = [rotation_channel(thing.rotation_mode)] if role == "Target" and settings.end_rotation == "TARGET" else []
-        refuse_unwritable(thing, [LOCATION, *rotation], settings.destination)
-        things.append(thing)
-    if len(things) > 1 and things[0] == things[1]:
-        raise ObjectError('"{object}" cannot be target and pole at once. Choose two objects.', object=things[0].name)
-    return things
+        owner = find_object(role, name)
+        refuse_constrained(owner)
+        rotation = [rotation_channel(owner.rotation_mode)] if role == "Target" and settings.end_rotation == "TARGET" else []
+        refuse_unwritable(owner, [LOCATION, *rotation], settings.destination)
+        objects.append(owner)
+    if len(objects) > 1 and objects[0] == objects[1]:
+        raise ObjectError('"{object}" cannot be target and pole at once. Choose two objects.', object=objects[0].name)
+    return objects
 
 
-def _refuse_shared(things: list[list[Object]]) -> None:
+def _refuse_shared(objects: list[list[Object]]) -> None:
     """Raise `ObjectError` where two chains share a guide: one object cannot be in two places."""
-    names = [thing.name for chain in things for thing in chain]
+    names = [owner.name for chain in objects for owner in chain]
     shared = next((name for name in names if names.count(name) > 1), None)
     if shared is not None:
         raise ObjectError(
@@ -316,40 +313,40 @@ def _refuse_shared(things: list[list[Object]]) -> None:
 
 
 def solved_guides(
-    plans: Sequence[ChainPlan], things: Sequence[Sequence[Object]]
+    plans: Sequence[ChainPlan], objects: Sequence[Sequence[Object]]
 ) -> Story[tuple[list[Guided], str | dict[str, str]]]:
     """Solve all chains in one pass over time; return them with their guides' keys, and how the motion was sampled."""
     frames = all_frames(plan.frames for plan in plans)
     plans = yield from with_steps(plans, [[*plan.poses, *plan.base] for plan in plans])
-    with parent_frames([thing for chain in things for thing in chain]) as stand_ins:
+    with parent_frames([owner for chain in objects for owner in chain]) as stand_ins:
         parents = [Quantity("WORLD", name) for name in stand_ins]
         chain_quantities = [quantity for plan in plans for quantity in (*motion_quantities(plan), *plan.poses)]
         samples = yield Sample([*chain_quantities, *parents], frames, evaluation_of(plans))
         remaining_parents = iter(parents)
         guided = []
-        for plan, chain_things in zip(plans, things, strict=True):
+        for plan, chain_guides in zip(plans, objects, strict=True):
             chain_samples = samples.on(plan.frames)
-            parents_world = [chain_samples.every(next(remaining_parents)) for _ in chain_things]
-            spaces = [location_space(*pair) for pair in zip(chain_things, parents_world, strict=True)]
-            for thing, space in zip(chain_things, spaces, strict=True):
-                refuse_flat(thing, plan.frames, space)
+            parents_world = [chain_samples.every(next(remaining_parents)) for _ in chain_guides]
+            spaces = [location_space(*pair) for pair in zip(chain_guides, parents_world, strict=True)]
+            for owner, space in zip(chain_guides, spaces, strict=True):
+                refuse_flat(owner, plan.frames, space)
             solved = solve_target(plan, chain_samples, spaces[0])
             ended = ended_where_cut(plan, solved)
-            guided.append(Guided(ended, solved, _keyed(ended, solved, chain_things, spaces, parents_world)))
+            guided.append(Guided(ended, solved, _keyed(ended, solved, chain_guides, spaces, parents_world)))
     return guided, samples.evaluation
 
 
 def _keyed(
-    plan: ChainPlan, solved: TargetMotion, things: Sequence[Object], spaces: list[Array], parents_world: list[Array]
+    plan: ChainPlan, solved: TargetMotion, objects: Sequence[Object], spaces: list[Array], parents_world: list[Array]
 ) -> list[_Guide]:
     places = [solved.targets_world, *([] if solved.poles_world is None else [solved.poles_world])]
     guides = [
-        _Guide(thing, *location_keys(plan, thing, space, place), place)
-        for thing, space, place in zip(things, spaces, places, strict=True)
+        _Guide(owner, *location_keys(plan, owner, space, place), place)
+        for owner, space, place in zip(objects, spaces, places, strict=True)
     ]
     if solved.turns_world is not None:
-        target, space = guides[0], rotation_space(things[0], parents_world[0])
-        turns, drift = rotation_keys(plan, target.thing, space, solved.turns_world, lever=solved.length)
+        target, space = guides[0], rotation_space(objects[0], parents_world[0])
+        turns, drift = rotation_keys(plan, target.owner, space, solved.turns_world, lever=solved.length)
         guides[0] = replace(target, keys=[*target.keys, *turns], drift=max(target.drift, drift))
     return guides
 
@@ -358,13 +355,13 @@ def guide_changes(guided: Sequence[Guided], task: str) -> list[Change]:
     """Keys of all guides, as changes to be written."""
     return [
         Change(
-            owner=guide.thing.name,
+            owner=guide.owner.name,
             keys=guide.keys,
             within=chain.plan.within,
             task=task,
             limb=limb_name(chain.plan.names.armature, chain.plan.names.upper),
             destination=chain.plan.settings.destination,
-            strip=guide.thing.name,
+            strip=guide.owner.name,
             is_from_elsewhere=True,
         )
         for chain in guided
@@ -409,7 +406,7 @@ def guide_report(chain: Guided, proof: GuideProof | None) -> TargetReport:
     return extended(
         TargetReport,
         report,
-        pole=guides[1].thing.name if len(guides) > 1 else "",
+        pole=guides[1].owner.name if len(guides) > 1 else "",
         max_round_trip=proof.round_trip if proof else None,
         max_end_turn=math.degrees(proof.end_turn) if proof and proof.end_turn is not None else None,
         stored=plan.settings.stored,

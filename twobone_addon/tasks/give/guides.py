@@ -93,42 +93,44 @@ def _followed(settings: BakeSettings, role: str, bone: str) -> tuple[str, str]:
 
 def _stored(chain: StoredChain | None, role: str, bone: str) -> tuple[str, str]:
     """Names of the object and bone that a stored chain follows in a role."""
-    thing = getattr(chain, role, None)
-    return (thing.name, getattr(chain, bone) if bone else "") if thing else ("", "")
+    followed = getattr(chain, role, None)
+    return (followed.name, getattr(chain, bone) if bone else "") if followed else ("", "")
 
 
 def _without_leftovers(settings: BakeSettings) -> BakeSettings:
     """Clear bone names left over from an earlier armature where the target or pole is no armature now."""
     objects = objects_by_name()
-    things = {bone: objects.get(getattr(settings, role)) for role, bone in GUIDES if bone}
-    emptied: dict[str, Any] = {bone: "" for bone, thing in things.items() if thing is not None and thing.pose is None}
+    followed_objects = {bone: objects.get(getattr(settings, role)) for role, bone in GUIDES if bone}
+    emptied: dict[str, Any] = {
+        bone: "" for bone, followed in followed_objects.items() if followed is not None and followed.pose is None
+    }
     return replace(settings, **emptied)
 
 
 def _belongs_to_both(armature: Object, role: str, name: str, bone: str) -> bool:
     """Whether both sides may share a guide: a bone in the middle, or a still pole or plane that is its own mirror image."""
-    thing = object_named(name)
-    if bone and bone in thing.data.bones:
-        rest = thing.data.bones[bone]
-        head = armature.matrix_world.inverted_safe() @ thing.matrix_world @ rest.head_local
+    followed = object_named(name)
+    if bone and bone in followed.data.bones:
+        rest = followed.data.bones[bone]
+        head = armature.matrix_world.inverted_safe() @ followed.matrix_world @ rest.head_local
         return abs(head.x) <= ON_MIRROR * rest.length
-    return not bone and role != "target" and own_mirror_image(armature, thing)
+    return not bone and role != "target" and own_mirror_image(armature, followed)
 
 
 def _add_image(scene: Scene, armature: Object, settings: BakeSettings, mirrored: BakeSettings, role: str) -> Object:
     """Add an empty like the object that a chain follows, without its motion."""
-    thing = object_named(getattr(settings, role))
+    followed = object_named(getattr(settings, role))
     bone = getattr(settings, f"{role}_bone", "")
     names = chain_names(armature, mirrored)
-    flipped = other_side(thing.name)
-    is_empty = thing.type == "EMPTY" and not bone
+    flipped = other_side(followed.name)
+    is_empty = followed.type == "EMPTY" and not bone
     return add_empty(
         scene,
-        armature if bone else thing,
-        name=guide_name(ROLES[role], armature, names) if bone or flipped == thing.name else flipped,
+        armature if bone else followed,
+        name=guide_name(ROLES[role], armature, names) if bone or flipped == followed.name else flipped,
         location=np.zeros(3),
-        size=thing.empty_display_size if is_empty else target_guide(armature, names).size,
-        shape=thing.empty_display_type if is_empty else SHAPES[role],
+        size=followed.empty_display_size if is_empty else target_guide(armature, names).size,
+        shape=followed.empty_display_type if is_empty else SHAPES[role],
     )
 
 
@@ -152,12 +154,12 @@ def _mirror_placement(armature: Object, settings: BakeSettings, mirrored: BakeSe
 def _give_motion(
     scene: Scene, armature: Object, settings: BakeSettings, mirrored: BakeSettings, role: str, *, image: Object
 ) -> None:
-    thing, bone = object_named(getattr(settings, role)), getattr(settings, f"{role}_bone", "")
+    followed, bone = object_named(getattr(settings, role)), getattr(settings, f"{role}_bone", "")
     still = Stillness().holds(dependencies(objects_by_name(), [(armature.name, "")]).nodes)
     placement = _mirror_placement(armature, settings, mirrored)
     has_moved = not np.array_equal(placement, np.eye(4))
-    if bone or has_moved or not is_plain(thing) or not mirror_plainly(armature, thing, image, armature_is_still=still):
-        _mirror_motion(scene, armature, settings, image, Quantity("WORLD", thing.name, bone), placement=placement)
+    if bone or has_moved or not is_plain(followed) or not mirror_plainly(armature, followed, image, armature_is_still=still):
+        _mirror_motion(scene, armature, settings, image, Quantity("WORLD", followed.name, bone), placement=placement)
 
 
 def _mirror_motion(

@@ -30,7 +30,8 @@ from ...scene.visible.visible_bone import shown_elsewhere
 from ...settings.tasks import TABLES, GiveSettings
 from .baking import GuideProof, guide_changes, guide_report, measured_guides, planned_guides, solved_guides, with_rotation
 from .controls.baking import control_reports, measured, planned_controls, solved_controls, steered_keys
-from .controls.steering import Seen, control_changes
+from .controls.control_keys import control_changes
+from .controls.steering import Seen
 from .guides import STILL, missing_guides, seen_motion
 
 

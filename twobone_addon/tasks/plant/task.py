@@ -84,7 +84,7 @@ def plant_feet(scene: Scene, settings: PlantSettings, active: Object | None, own
 
     chains = (contact_path(armature.twobone.chains[leg.chain]) for leg in plan.legs)
     paths = {Property(armature, path) for path in (*chains, *(channel.pieces[0].path for channel in solved.keys))}
-    paths |= {Property(guide.thing, key.path) for chain in guided for guide in chain.guides for key in guide.keys}
+    paths |= {Property(guide.owner, key.path) for chain in guided for guide in chain.guides for key in guide.keys}
     yield Write(None, report, lambda: paths, write)
     if not settings.verify:
         return report()

@@ -40,24 +40,9 @@ from ....scene.visible.switches import SwitchedBone, starts_with
 from ....settings import BakeSettings
 from ..baking import TargetReport, chosen_keys, location_drift, rotation_drift, rotation_samples
 from ..solve import TargetMotion, ended_where_cut, solve_target
+from .control_keys import SteeredKeys, keys_of, look_at, on_trial, steer_all
 from .plans import Control, ControlPlan, can_turn, moving_toes, plan_controls, rest_turn, toe_controls
-from .steering import (
-    RIGHT,
-    Goals,
-    Seen,
-    SteeredKeys,
-    SteeredLimb,
-    end_errors,
-    joint_errors,
-    keys_of,
-    look_at,
-    on_trial,
-    read_goals,
-    seen_in,
-    steer_all,
-    steered_limb,
-    tip_errors,
-)
+from .steering import RIGHT, Goals, Seen, SteeredLimb, end_errors, joint_errors, read_goals, seen_in, steered_limb, tip_errors
 
 TURNED = math.radians(0.05)
 """Rotation error of the bone at the tip, radians, above which something must be blocking the control."""
@@ -139,8 +124,8 @@ def solved_controls(plans: Sequence[ControlPlan]) -> Story[tuple[list[SolvedCont
 
 def steered_keys(scene: Scene, solved: Sequence[SolvedControls]) -> Story[list[SteeredKeys]]:
     """Keys of all controls, found by trial; raises `ObjectError` where a control cannot reach its goal."""
-    limbs = [steered_limb(each.control, each.goals, each.before) for each in solved]
-    with on_trial(scene, [each.control for each in solved]):
+    limbs = [steered_limb(limb.control, limb.goals, limb.before) for limb in solved]
+    with on_trial(scene, [limb.control for limb in solved]):
         yield from steer_all(limbs)
     for limb in limbs:
         _refuse_missed(limb)
@@ -311,7 +296,7 @@ def toes_on_ik(armature: Object, plan: ControlPlan, moved: Sequence[SwitchedBone
 def controls_beside(armature: Object, beside: Sequence[SwitchedBone], taken: Collection[str]) -> list[Found]:
     """The controls that pose these bones, from the root down: what an animator turns below a mechanism, else what it copies."""
     nearest: dict[str, Found] = {}
-    for pair in sorted(beside, key=lambda each: each.apart):
+    for pair in sorted(beside, key=lambda switched: switched.apart):
         shown, control = armature.pose.bones[pair.shown], armature.pose.bones[pair.control]
         below = [child for child in shown.children if starts_with(child, shown) and _is_free(child)]
         if below and not shown.bone.use_deform:

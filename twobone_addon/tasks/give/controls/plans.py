@@ -21,7 +21,7 @@ from ....scene.bones import read_rest_bone, rotation_path, scale_path
 from ....scene.graph.rig_graph import Node
 from ....scene.keys.guarding import refuse_stretched_time, refuse_unwritable, unwritable
 from ....scene.keys.reading import is_animated
-from ....scene.lookup import find_armature, find_object, object_named, rotation_values
+from ....scene.lookup import find_armature, find_object, object_named
 from ....scene.rig.constraints import is_acting
 from ....scene.rig.rigify_reading import ik_control, rigify_limbs
 from ....scene.sampling.quantities import Quantity, Samples
@@ -105,10 +105,6 @@ class Control:
     def present_location(self) -> Array:
         """Present values of its location channels, `(3,)`."""
         return np.array(self._posed().location)
-
-    def present_rotation(self) -> tuple[float, ...]:
-        """Present values of its rotation channels."""
-        return rotation_values(self._posed())
 
     def present_scale(self) -> Array:
         """Present values of its scale channels, `(3,)`."""

@@ -7,37 +7,23 @@ error of the end bone's rotation; where the rig in between is rigid, that is exa
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Generator
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from ....core.array_types import Array, Indices, KeyFrames
+from ....core.array_types import Array
 from ....core.arrays import magnitude, path_length
 from ....core.rig.bones import BoneChannels
 from ....core.rig.channels import channel_rotations
-from ....core.rig.inheritance import parent_transform
 from ....core.rig.rotations import about_axis, nearest_rotation, unit
 from ....core.rig.steering import Relaxation, bends, displacement, hinges, rolled, rolls, rotation_vectors, without_rotation
 from ....pipeline.motion.plan_motion import points
-from ....pipeline.plan.planning import ChainPlan
-from ....pipeline.pose.solving import CurveSamples
-from ....pipeline.stages import all_frames
-from ....pipeline.story import Sample, Story
 from ....records import replace
-from ....scene.blender_types import Scene
-from ....scene.keys.destinations import trial_actions
-from ....scene.keys.replaced import limb_name
-from ....scene.keys.tables import ChannelKeys, StraightKeys
-from ....scene.keys.writing import Change, write_keys
 from ....scene.lookup import object_named
-from ....scene.restoring import edits_kept
 from ....scene.sampling.quantities import Quantity, Samples
-from ....scene.versions import ensure_curve_bag
-from ..baking import Drift, chosen_keys, location_drift, rotation_drift, rotation_samples
 from ..solve import TargetMotion, angles_between
-from .plans import Control, ControlPlan, refuse_locked
+from .plans import Control, ControlPlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +92,13 @@ def seen_in(control: ControlPlan, goals: Goals, samples: Samples) -> Seen:
     """Read the limb from samples of the rig on IK."""
     samples = samples.on(control.plan.frames)
     aim = samples.every(control.aim)[:, :3, 3]
-    joints = _seen_joints(control, samples) if control.shown else np.stack([*np.moveaxis(goals.joints[:, :2], 1, 0), aim], axis=1)
+    joints = np.stack([*np.moveaxis(goals.joints[:, :2], 1, 0), aim], axis=1)
+    if control.shown:
+        # Heads of the visible upper and lower bone, and the tip as the last visible bone carries it.
+        upper, lower, last = (samples.every(Quantity("WORLD", control.armature, control.shown[at])) for at in (0, 1, -1))
+        rest = np.array(object_named(control.armature).data.bones[control.shown[-1]].matrix_local)
+        tip = np.linalg.inv(rest) @ [*control.plan.rest.rest_joints()[-1], 1.0]
+        joints = np.stack([upper[:, :3, 3], lower[:, :3, 3], points(last, tip[:3])], axis=1)
     end = None
     if goals.end is not None:
         end_node = control.target.node if goals.of_control else (control.armature, control.shown[2])
@@ -114,14 +106,6 @@ def seen_in(control: ControlPlan, goals: Goals, samples: Samples) -> Seen:
         end = nearest_rotation(matrices[:, :3, :3])
     pole = None if control.pole_aim is None else samples.every(Quantity("WORLD", *control.pole_aim))[:, :3, 3]
     return Seen(samples, joints, aim, pole, end)
-
-
-def _seen_joints(control: ControlPlan, samples: Samples) -> Array:
-    """Joints `(F, 3, 3)`: heads of the visible upper and lower bone, and the tip as carried by the last visible bone."""
-    upper, lower, last = (samples.every(Quantity("WORLD", control.armature, control.shown[at])) for at in (0, 1, -1))
-    rest = np.array(object_named(control.armature).data.bones[control.shown[-1]].matrix_local)
-    tip = np.linalg.inv(rest) @ [*control.plan.rest.rest_joints()[-1], 1.0]
-    return np.stack([upper[:, :3, 3], lower[:, :3, 3], points(last, tip[:3])], axis=1)
 
 
 def joint_errors(goals: Goals, seen: Seen) -> Array:
@@ -153,181 +137,6 @@ def misses(goals: Goals, seen: Seen) -> Array:
     return np.stack([*middle, tip_errors(goals, seen) / goals.length], axis=-1)
 
 
-@dataclass(frozen=True, slots=True)
-class SteeredKeys:
-    """One limb and the keys of its controls."""
-
-    limb: SteeredLimb
-    keys: dict[str, list[ChannelKeys]]
-    """Keys by the name of the controls' armature."""
-    drift: float
-    """Largest drift of a control from reducing its keys, world units."""
-
-    @property
-    def all_keys(self) -> list[ChannelKeys]:
-        """Keys of all armatures."""
-        return [key for keys in self.keys.values() for key in keys]
-
-
-def keys_of(limb: SteeredLimb) -> SteeredKeys:
-    """Full-rate or reduced keys of a limb's controls, by its settings; raises `ObjectError` where a lock is in the way."""
-    keys_by_owner: dict[str, list[ChannelKeys]] = {}
-    drifts = [0.0]
-    for control in limb.control.controls:
-        if control.role not in limb.used:
-            continue
-        for curves, drift in _curves(limb, control):
-            keys, cost = chosen_keys(limb.control.plan, object_named(control.armature), curves, drift)
-            keys_by_owner.setdefault(control.armature, []).extend(keys)
-            drifts.append(cost)
-    return SteeredKeys(limb, keys_by_owner, max(drifts))
-
-
-def control_changes(steered: Sequence[SteeredKeys], task: str) -> list[Change]:
-    """Keys of all controls, as changes to be written."""
-    return [
-        Change(
-            owner=name,
-            keys=keys,
-            within=plan.within,
-            task=task,
-            limb=limb_name(plan.names.armature, plan.names.upper),
-            destination=plan.settings.destination,
-            strip=plan.settings.stored or plan.names.upper,
-            is_from_elsewhere=True,
-        )
-        for limb in steered
-        for plan in [limb.limb.control.plan]
-        for name, keys in limb.keys.items()
-    ]
-
-
-def _curves(limb: SteeredLimb, control: Control) -> list[tuple[list[CurveSamples], Drift]]:
-    """Groups of a control's channels that are keyed together, each with the drift function of its values."""
-    held, plan, length = limb.held[control.role], limb.control.plan, limb.goals.length
-    groups: list[tuple[list[CurveSamples], Drift]] = []
-    if control.role != "Base":
-        refuse_locked(control, held.location, RIGHT * length)
-        free = [axis for axis in range(3) if not control.locked[axis]]
-        curves = _vector_curves(control.location_path, control, held.location, control.present_location(), free)
-        groups.append((curves, _drift_of_axes(free, held.location, location_drift(held.location, _linear(limb, control)))))
-    if turns(limb, control):
-        mode = control.bone.rotation_mode
-        groups.append((rotation_curves_of(plan, control, held.rotation), rotation_drift(mode, held.rotation, length)))
-    if control.role == "Base" and limb.scales:
-        curves = _vector_curves(control.scale_path, control, held.scale, control.present_scale(), [0, 1, 2])
-        groups.append((curves, lambda tried, indices: length * np.abs(tried - held.scale[indices]).max(axis=-1)))
-    return [(curves, drift) for curves, drift in groups if curves]
-
-
-def _linear(limb: SteeredLimb, control: Control) -> Array:
-    """Linear maps `(F, 3, 3)` from a control's location channels to world space, ignoring its constraints."""
-    samples = limb.now().samples
-    place = parent_transform(control.bone, control.parent_pose(samples)).place
-    return samples.every(control.world)[:, :3, :3] @ place
-
-
-def _vector_curves(path: str, control: Control, values: Array, present: Array, axes: list[int]) -> list[CurveSamples]:
-    count = len(values)
-    return [CurveSamples(path, axis, control.bone.name, values[:, axis], np.full(count, present[axis])) for axis in axes]
-
-
-def _drift_of_axes(axes: list[int], values: Array, drift: Drift) -> Drift:
-    """Drift function of some axes only; the other axes keep their `values` `(F, 3)`."""
-
-    def drift_of_axes(tried: Array, indices: Indices) -> Array:
-        vectors = values[indices].copy()
-        vectors[..., axes] = tried
-        return drift(vectors, indices)
-
-    return drift_of_axes
-
-
-@contextmanager
-def on_trial(scene: Scene, plans: Sequence[ControlPlan]) -> Iterator[None]:
-    """Let the limbs follow their IK, in copies of the armatures' actions; everything is restored afterwards."""
-    names = dict.fromkeys(name for plan in plans for name in (plan.armature, *(control.armature for control in plan.controls)))
-    things = [object_named(name) for name in names]
-    with edits_kept(scene, things, set()), trial_actions(things):
-        for plan in plans:
-            _key_ik_settings(plan)
-        yield
-
-
-def _key_ik_settings(control: ControlPlan) -> None:
-    """Key the settings that let a limb follow its IK, over its frames."""
-    frames = KeyFrames(np.unique(control.plan.frames[[0, -1]]))
-    keys = [
-        StraightKeys(setting.path, 0, "", frames, np.full(len(frames), setting.value), "CONSTANT") for setting in control.settings
-    ]
-    write_keys(ensure_curve_bag(object_named(control.armature)), keys, float(frames[0]), float(frames[-1]))
-
-
-def steer_all(limbs: Sequence[SteeredLimb]) -> Story[None]:
-    """Steer all limbs at the same time until each has converged; their channels and samples are left in `limbs`."""
-    working = [(limb, limb.steer()) for limb in limbs]
-    for _, steering in working:
-        next(steering)
-    while working:
-        for limb, _ in working:
-            _write_trial_keys(limb)
-        samples = yield from look_at([limb.control for limb, _ in working])
-        working = [(limb, steering) for limb, steering in working if _continues(steering, samples)]
-
-
-def _continues(steering: Steering, samples: Samples) -> bool:
-    """Send samples to a limb's steering; return whether it asks for more."""
-    try:
-        steering.send(samples)
-    except StopIteration:
-        return False
-    return True
-
-
-def look_at(plans: Sequence[ControlPlan]) -> Story[Samples]:
-    """Samples of the limbs and their controls as Blender evaluates them now."""
-    frames = all_frames(plan.plan.frames for plan in plans)
-    quantities = [quantity for plan in plans for quantity in plan.seen()]
-    evaluation = "SCENE" if any(plan.plan.reads_scene or plan.plan.settings.evaluation == "SCENE" for plan in plans) else "PROBES"
-    return (yield Sample(quantities, frames, evaluation, held=0))
-
-
-def _write_trial_keys(limb: SteeredLimb) -> None:
-    plan = limb.control.plan
-    for control in limb.control.controls:
-        if control.role in limb.used:
-            held = limb.held[control.role]
-            keys = [*_vector_keys(plan, control.location_path, held.location)] if control.role != "Base" else []
-            if turns(limb, control):
-                keys += _rotation_keys(plan, control, held.rotation)
-            if control.role == "Base" and limb.scales:
-                keys += _vector_keys(plan, control.scale_path, held.scale)
-            write_keys(ensure_curve_bag(object_named(control.armature)), keys, float(plan.frames[0]), float(plan.frames[-1]))
-
-
-def turns(limb: SteeredLimb, control: Control) -> bool:
-    """Whether a control's rotation is keyed."""
-    return control.role == "Base" or (control.role == "Target" and limb.control.turns)
-
-
-def _vector_keys(plan: ChainPlan, path: str, values: Array) -> list[ChannelKeys]:
-    """Trial keys at every sample."""
-    return [StraightKeys(path, axis, "", KeyFrames(plan.frames), values[:, axis], "LINEAR") for axis in range(3)]
-
-
-def _rotation_keys(plan: ChainPlan, control: Control, rotation: Array) -> list[ChannelKeys]:
-    """Trial keys at every sample."""
-    curves = rotation_curves_of(plan, control, rotation)
-    return [StraightKeys(curve.path, curve.index, "", KeyFrames(plan.frames), curve.values, "LINEAR") for curve in curves]
-
-
-def rotation_curves_of(plan: ChainPlan, control: Control, rotation: Array) -> list[CurveSamples]:
-    """Continuous curves of a control's rotation."""
-    thing = object_named(control.armature)
-    mode, present = control.bone.rotation_mode, control.present_rotation()
-    return rotation_samples(plan, thing, control.rotation_path, control.bone.name, rotation, mode=mode, present=present)
-
-
 def steered_limb(control: ControlPlan, goals: Goals, samples: Samples) -> SteeredLimb:
     """A limb ready to be steered, with its controls' present channels at every frame of the plan."""
     samples = samples.on(control.plan.frames)
@@ -349,7 +158,7 @@ FEW_ROUNDS = ((0.0, False), (0.0, True), (0.0, True))
 """Search rounds: pitch added before the round, radians, and whether it takes the smaller finite-difference steps."""
 
 KICKS = (0.08, -0.08, 0.16, -0.16, 0.24, -0.24, 0.05, -0.05, 0.12, -0.12, 0.2, -0.2, 0.3, -0.3)
-SHAPE_ROUNDS = (*FEW_ROUNDS, *(each for kick in KICKS for each in ((kick, False), (0.0, True))))
+SHAPE_ROUNDS = (*FEW_ROUNDS, *(pair for kick in KICKS for pair in ((kick, False), (0.0, True))))
 """Search rounds where only the base turns the limb: frames that have not converged restart from other pitches."""
 
 CHORD_STEPS = 2
@@ -394,21 +203,6 @@ def _merged_channels(better: Array, channels: BoneChannels, others: BoneChannels
     at = better[:, None]
     rotation = np.where(at[:, None], channels.rotation, others.rotation)
     return BoneChannels(np.where(at, channels.location, others.location), rotation, np.where(at, channels.scale, others.scale))
-
-
-def trial_steps(*, near: bool) -> Array:
-    """Finite-difference steps `(2, 2)`: one row changes log scale, the other pitch."""
-    return np.diag(NEAR_STEPS if near else TRIAL_STEPS)
-
-
-def inverse_of(effects: Sequence[Array]) -> Array:
-    """Pseudoinverse Jacobians `(F, 2, 2)`, from middle joint error to log scale and pitch; `effects` are the columns `(F, 2)`."""
-    return np.linalg.pinv(np.stack(effects, axis=-1), rcond=SINGULAR)
-
-
-def step_towards(inverse: Array, off: Array) -> Array:
-    """Clipped Newton steps `(F, 2)` of log scale and pitch against the joint errors `(F, 4)`."""
-    return np.clip(-(inverse @ off[:, :2, None])[..., 0], -np.array(LARGEST_STEPS), LARGEST_STEPS)
 
 
 Steering = Generator[None, Samples, None]
@@ -492,12 +286,17 @@ class SteeredLimb:
         yield from self._look()
         if self.goals.end is not None:
             yield from self._probe_end_rotation()
-        self._place_pole()
+        pole, seen = self.control.pole, self.now()
+        if pole is not None and seen.pole is not None and self.goals.poles is not None:
+            still = np.broadcast_to(np.eye(3), (len(seen.pole), 3, 3))
+            self._change(pole, displacement(still, seen.pole, self.goals.poles))
         yield from self._settle()
         yield from self._reach_tip()
         yield from self._reach_middle_joint()
-        if self.control.base is not None and self.control.ik is not None and self._joint_error() > RIGHT:
-            yield from self._use_base()
+        if self.control.base is not None and self.control.ik is not None:
+            error = float(joint_errors(self.goals, self.now()).max())
+            if error > RIGHT * self.goals.length:
+                yield from self._use_base()
         yield from self._look()
 
     def aim_errors(self) -> Array:
@@ -520,14 +319,12 @@ class SteeredLimb:
             raise RuntimeError("nothing has been looked at yet")
         return self.seen
 
-    def _joint_error(self) -> float:
-        return float(joint_errors(self.goals, self.now()).max()) / self.goals.length
-
     def _probe_end_rotation(self) -> Steering:
         """Test whether the end bone turns with the control; if not, the control itself is turned like the end bone."""
         if self.goals.of_control:
             return
         seen, kept = self.now(), self.held["Target"]
+        # A turn about an axis that no rig has, so that it shows in any bone that follows.
         before, trial_turn = seen.end, about_axis(np.array([0.6, 0.0, 0.8]), np.full(len(seen.aim), 0.2))
         self._change(self.control.target, displacement(trial_turn, seen.aim, seen.aim))
         yield from self._look()
@@ -537,21 +334,16 @@ class SteeredLimb:
         self.held["Target"] = kept
         yield from self._look()
 
-    def _place_pole(self) -> None:
-        """Put the pole into the limb's plane, beyond the middle joint."""
-        pole, seen = self.control.pole, self.now()
-        if pole is not None and seen.pole is not None and self.goals.poles is not None:
-            still = np.broadcast_to(np.eye(3), (len(seen.pole), 3, 3))
-            self._change(pole, displacement(still, seen.pole, self.goals.poles))
-
     def _settle(self) -> Steering:
         """Correct target and roll until both have converged."""
         self.moves, self.turns = Relaxation(FARTHEST, NOISE * self.tolerance), Relaxation(WIDEST, NOISE * TURNED)
         for _ in range(ROUNDS):
             self._correct_target()
             yield from self._look()
-            turned = self._correct_roll()
-            if not turned and self._has_converged():
+            if self._correct_roll():
+                continue
+            is_placed = np.all(self.aim_errors() <= self.tolerance)
+            if is_placed and np.all(end_errors(self.goals, self.now()) <= TURNED):
                 return
 
     def _reach_tip(self) -> Steering:
@@ -568,7 +360,7 @@ class SteeredLimb:
 
         There an error of the tip that nobody sees moves the middle joint by its square root.
         """
-        best_error, best = self._errors(), (self.beyond, dict(self.held))
+        best_error, best_beyond, best_held = self._errors(), self.beyond, dict(self.held)
         intended = heights(self.goals.joints)
         links = magnitude(np.diff(self.goals.joints, axis=1))
         along = unit(self.goals.joints[:, 2] - self.goals.joints[:, 0])
@@ -584,9 +376,9 @@ class SteeredLimb:
             error = self._errors()
             better = error < best_error
             best_error = np.where(better, error, best_error)
-            held = {role: _merged_channels(better, channels, best[1][role]) for role, channels in self.held.items()}
-            best = np.where(better[:, None], self.beyond, best[0]), held
-        self.beyond, self.held = best
+            best_held = {role: _merged_channels(better, channels, best_held[role]) for role, channels in self.held.items()}
+            best_beyond = np.where(better[:, None], self.beyond, best_beyond)
+        self.beyond, self.held = best_beyond, best_held
 
     def _errors(self) -> Array:
         """Errors `(F,)` of joints and end bone together, world units."""
@@ -600,10 +392,6 @@ class SteeredLimb:
         size = magnitude(short) / self.goals.length
         self.beyond = self.beyond + np.where((size < RESIDUAL)[:, None], short, 0.0)
         return bool(np.any((size > NEAR) & (size < RESIDUAL)))
-
-    def _has_converged(self) -> bool:
-        placed = bool(np.all(self.aim_errors() <= self.tolerance))
-        return placed and bool(np.all(end_errors(self.goals, self.now()) <= TURNED))
 
     def _correct_target(self) -> None:
         """Move the target by its position error, and turn it by the end bone's rotation error."""
@@ -674,14 +462,16 @@ class SteeredLimb:
     def _search_round(self, start: BaseTrial, best: BaseTrial, *, near: bool) -> Generator[None, Samples, BaseTrial]:
         """Best trial of one round: finite differences from a start, then steps with their Jacobian."""
         effects = list[Array]()
-        for step in trial_steps(near=near):
+        # One step changes log scale, the other pitch: the columns of the Jacobian of the middle joint's error.
+        for step in np.diag(NEAR_STEPS if near else TRIAL_STEPS):
             shape = start.shape + step
             trial = yield from self._near_trial(start, shape) if near else self._trial(shape, start.turn, start.beyond)
             effects.append((trial.off - start.off)[:, :2] / step.sum())
             best = best.or_better(trial)
-        inverse, last = inverse_of(effects), start
+        inverse, last = np.linalg.pinv(np.stack(effects, axis=-1), rcond=SINGULAR), start
         for _ in range(CHORD_STEPS):
-            shape = last.shape + step_towards(inverse, last.off)
+            newton = -(inverse @ last.off[:, :2, None])[..., 0]
+            shape = last.shape + np.clip(newton, -np.array(LARGEST_STEPS), LARGEST_STEPS)
             last = yield from self._near_trial(last, shape, last.short) if near else self._trial(shape, self.turn, self.beyond)
             best = best.or_better(last)
         return best
@@ -718,6 +508,7 @@ class SteeredLimb:
         base, seen = self.control.base, self.now()
         if base is None:
             return
+        # Rotation of the armature without its size: turn and pitch are about axes in the world.
         world = seen.samples.every(base.world)[:, :3, :3]
         carried = world / np.cbrt(np.abs(np.linalg.det(world)))[:, None, None]
         start = without_rotation(base.bone, base.parent_pose(seen.samples), len(self.turn))

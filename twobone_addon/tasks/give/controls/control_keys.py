@@ -1,0 +1,196 @@
+"""Keys of steered controls: on trial in copies of the actions, evaluated round by round, and those that are written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+
+from ....core.array_types import Array, Indices, KeyFrames
+from ....core.rig.inheritance import parent_transform
+from ....pipeline.plan.planning import ChainPlan
+from ....pipeline.pose.solving import CurveSamples
+from ....pipeline.stages import all_frames
+from ....pipeline.story import Sample, Story
+from ....scene.blender_types import Scene
+from ....scene.keys.destinations import trial_actions
+from ....scene.keys.replaced import limb_name
+from ....scene.keys.tables import ChannelKeys, StraightKeys
+from ....scene.keys.writing import Change, write_keys
+from ....scene.lookup import object_named, rotation_values
+from ....scene.restoring import edits_kept
+from ....scene.sampling.quantities import Samples
+from ....scene.versions import ensure_curve_bag
+from ..baking import Drift, chosen_keys, location_drift, rotation_drift, rotation_samples
+from .plans import Control, ControlPlan, refuse_locked
+from .steering import RIGHT, SteeredLimb, Steering
+
+
+@dataclass(frozen=True, slots=True)
+class SteeredKeys:
+    """One limb and the keys of its controls."""
+
+    limb: SteeredLimb
+    keys: dict[str, list[ChannelKeys]]
+    """Keys by the name of the controls' armature."""
+    drift: float
+    """Largest drift of a control from reducing its keys, world units."""
+
+    @property
+    def all_keys(self) -> list[ChannelKeys]:
+        """Keys of all armatures."""
+        return [key for keys in self.keys.values() for key in keys]
+
+
+def keys_of(limb: SteeredLimb) -> SteeredKeys:
+    """Full-rate or reduced keys of a limb's controls, by its settings; raises `ObjectError` where a lock is in the way."""
+    keys_by_owner: dict[str, list[ChannelKeys]] = {}
+    drifts = [0.0]
+    for control in limb.control.controls:
+        if control.role not in limb.used:
+            continue
+        for curves, drift in _curves(limb, control):
+            keys, cost = chosen_keys(limb.control.plan, object_named(control.armature), curves, drift)
+            keys_by_owner.setdefault(control.armature, []).extend(keys)
+            drifts.append(cost)
+    return SteeredKeys(limb, keys_by_owner, max(drifts))
+
+
+def control_changes(steered: Sequence[SteeredKeys], task: str) -> list[Change]:
+    """Keys of all controls, as changes to be written."""
+    return [
+        Change(
+            owner=name,
+            keys=keys,
+            within=plan.within,
+            task=task,
+            limb=limb_name(plan.names.armature, plan.names.upper),
+            destination=plan.settings.destination,
+            strip=plan.settings.stored or plan.names.upper,
+            is_from_elsewhere=True,
+        )
+        for limb in steered
+        for plan in [limb.limb.control.plan]
+        for name, keys in limb.keys.items()
+    ]
+
+
+def _curves(limb: SteeredLimb, control: Control) -> list[tuple[list[CurveSamples], Drift]]:
+    """Groups of a control's channels that are keyed together, each with the drift function of its values."""
+    held, plan, length = limb.held[control.role], limb.control.plan, limb.goals.length
+    groups: list[tuple[list[CurveSamples], Drift]] = []
+    if control.role != "Base":
+        refuse_locked(control, held.location, RIGHT * length)
+        free = [axis for axis in range(3) if not control.locked[axis]]
+        curves = _vector_curves(control.location_path, control, held.location, control.present_location(), free)
+        groups.append((curves, _drift_of_axes(free, held.location, location_drift(held.location, _linear(limb, control)))))
+    if turns(limb, control):
+        mode = control.bone.rotation_mode
+        groups.append((rotation_curves_of(plan, control, held.rotation), rotation_drift(mode, held.rotation, length)))
+    if control.role == "Base" and limb.scales:
+        curves = _vector_curves(control.scale_path, control, held.scale, control.present_scale(), [0, 1, 2])
+        groups.append((curves, lambda tried, indices: length * np.abs(tried - held.scale[indices]).max(axis=-1)))
+    return [(curves, drift) for curves, drift in groups if curves]
+
+
+def _linear(limb: SteeredLimb, control: Control) -> Array:
+    """Linear maps `(F, 3, 3)` from a control's location channels to world space, ignoring its constraints."""
+    samples = limb.now().samples
+    place = parent_transform(control.bone, control.parent_pose(samples)).place
+    return samples.every(control.world)[:, :3, :3] @ place
+
+
+def _vector_curves(path: str, control: Control, values: Array, present: Array, axes: list[int]) -> list[CurveSamples]:
+    count = len(values)
+    return [CurveSamples(path, axis, control.bone.name, values[:, axis], np.full(count, present[axis])) for axis in axes]
+
+
+def _drift_of_axes(axes: list[int], values: Array, drift: Drift) -> Drift:
+    """Drift function of some axes only; the other axes keep their `values` `(F, 3)`."""
+
+    def drift_of_axes(tried: Array, indices: Indices) -> Array:
+        vectors = values[indices].copy()
+        vectors[..., axes] = tried
+        return drift(vectors, indices)
+
+    return drift_of_axes
+
+
+@contextmanager
+def on_trial(scene: Scene, plans: Sequence[ControlPlan]) -> Iterator[None]:
+    """Let the limbs follow their IK, in copies of the armatures' actions; everything is restored afterwards."""
+    names = dict.fromkeys(name for plan in plans for name in (plan.armature, *(control.armature for control in plan.controls)))
+    armatures = [object_named(name) for name in names]
+    with edits_kept(scene, armatures, set()), trial_actions(armatures):
+        for plan in plans:
+            frames = KeyFrames(np.unique(plan.plan.frames[[0, -1]]))
+            keys = [
+                StraightKeys(setting.path, 0, "", frames, np.full(len(frames), setting.value), "CONSTANT")
+                for setting in plan.settings
+            ]
+            write_keys(ensure_curve_bag(object_named(plan.armature)), keys, float(frames[0]), float(frames[-1]))
+        yield
+
+
+def steer_all(limbs: Sequence[SteeredLimb]) -> Story[None]:
+    """Steer all limbs at the same time until each has converged; their channels and samples are left in `limbs`."""
+    working = [(limb, limb.steer()) for limb in limbs]
+    for _, steering in working:
+        next(steering)
+    while working:
+        for limb, _ in working:
+            _write_trial_keys(limb)
+        samples = yield from look_at([limb.control for limb, _ in working])
+        working = [(limb, steering) for limb, steering in working if _continues(steering, samples)]
+
+
+def _continues(steering: Steering, samples: Samples) -> bool:
+    """Send samples to a limb's steering; return whether it asks for more."""
+    try:
+        steering.send(samples)
+    except StopIteration:
+        return False
+    return True
+
+
+def look_at(plans: Sequence[ControlPlan]) -> Story[Samples]:
+    """Samples of the limbs and their controls as Blender evaluates them now."""
+    frames = all_frames(plan.plan.frames for plan in plans)
+    quantities = [quantity for plan in plans for quantity in plan.seen()]
+    evaluation = "SCENE" if any(plan.plan.reads_scene or plan.plan.settings.evaluation == "SCENE" for plan in plans) else "PROBES"
+    return (yield Sample(quantities, frames, evaluation, held=0))
+
+
+def _write_trial_keys(limb: SteeredLimb) -> None:
+    plan = limb.control.plan
+    for control in limb.control.controls:
+        if control.role in limb.used:
+            held = limb.held[control.role]
+            keys = [*_vector_keys(plan, control.location_path, held.location)] if control.role != "Base" else []
+            if turns(limb, control):
+                keys += [
+                    StraightKeys(curve.path, curve.index, "", KeyFrames(plan.frames), curve.values, "LINEAR")
+                    for curve in rotation_curves_of(plan, control, held.rotation)
+                ]
+            if control.role == "Base" and limb.scales:
+                keys += _vector_keys(plan, control.scale_path, held.scale)
+            write_keys(ensure_curve_bag(object_named(control.armature)), keys, float(plan.frames[0]), float(plan.frames[-1]))
+
+
+def turns(limb: SteeredLimb, control: Control) -> bool:
+    """Whether a control's rotation is keyed."""
+    return control.role == "Base" or (control.role == "Target" and limb.control.turns)
+
+
+def _vector_keys(plan: ChainPlan, path: str, values: Array) -> list[ChannelKeys]:
+    """Trial keys at every sample."""
+    return [StraightKeys(path, axis, "", KeyFrames(plan.frames), values[:, axis], "LINEAR") for axis in range(3)]
+
+
+def rotation_curves_of(plan: ChainPlan, control: Control, rotation: Array) -> list[CurveSamples]:
+    """Continuous curves of a control's rotation."""
+    armature = object_named(control.armature)
+    mode, present = control.bone.rotation_mode, rotation_values(armature.pose.bones[control.bone.name])
+    return rotation_samples(plan, armature, control.rotation_path, control.bone.name, rotation, mode=mode, present=present)
