@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field, fields
-from typing import Any, ClassVar
+from dataclasses import dataclass, field, fields
+from typing import Any
 
 import numpy as np
 
@@ -17,11 +17,11 @@ from ...pipeline.plan.found_chain import chain_names, end_bone_of, find_chain, w
 from ...pipeline.plan.frame_choice import frame_range
 from ...pipeline.plan.planning import plan_chain, refuse_unwritable_chain
 from ...pipeline.proof import SeenLimb, Trial, seen_below
-from ...pipeline.report.reports import Report, statement
+from ...pipeline.report.reports import statement
 from ...pipeline.stages import chain_changes, evaluation_of, with_steps
 from ...pipeline.story import Sample, Span, Story, with_range
 from ...records import replace
-from ...said import INFO, Sentence, as_json, joined, note
+from ...said import Sentence, note
 from ...scene.blender_types import Object, Property, Scene
 from ...scene.bones import ChainNames, read_rest_bone, rotation_path
 from ...scene.graph.rig_graph import Stillness, dependencies
@@ -58,141 +58,9 @@ from ..give.controls.baking import (
     steered_keys,
     toes_on_ik,
 )
+from ..give.controls.control_keys import control_changes
 from ..give.controls.plans import can_turn, plan_controls
-from ..give.controls.steering import control_changes
-
-
-@dataclass(frozen=True, slots=True)
-class SwitchReport:
-    """One switched limb."""
-
-    armature: str
-    upper: str
-    lower: str
-    to: str
-    """`FK` or `IK`."""
-    visible_bone: str
-    """Deforming bone in place of the lower bone; empty where there is none."""
-    properties: list[str]
-    """Data paths of the switches; empty where the limb was on the wanted side already."""
-    owners: list[str]
-    """Names of the data-blocks that have these properties, usually the armature."""
-    values: list[float]
-    """Values that these properties were set to."""
-    keys: int
-    """Number of keys; 0 where there is no animation, so that the properties were only set."""
-    frame_start: float
-    frame_end: float
-    ranges: list[tuple[float, float]]
-    """`[first, last]` frames of each part that was switched; elsewhere the limb was on the wanted side already."""
-    baked: bool = False
-    """Whether the motion was baked onto the side that the limb now follows."""
-    max_moved: float | None = None
-    """Largest visible movement of a joint, world units; `None` where no motion was baked or measured."""
-    notes: list[Sentence] = field(default_factory=list)
-    action: str = ""
-    """Name of the action, where several were switched."""
-    remarks: list[Sentence] = field(default_factory=list)
-    """Further statements for the status bar."""
-
-    @property
-    def is_as_asked(self) -> bool:
-        """Whether nothing needs the user's attention."""
-        return all(remark.level == INFO for remark in self.remarks)
-
-    @property
-    def is_changed(self) -> bool:
-        """Whether anything was switched."""
-        return bool(self.properties or self.baked)
-
-    @property
-    def says(self) -> Sentence:
-        """What was switched, over which frames, and what needs the user's attention."""
-        return joined([self.switched(), *self.remarks], "; ")
-
-    def line(self) -> str:
-        """What the command line prints of the limb."""
-        name = f"{self.armature}: {self.upper} to {self.lower}"
-        if not self.properties and not self.baked:
-            return f"{name} is on {self.to} already"
-        keyed = f", keyed from {' and from '.join(f'{first:g} to {last:g}' for first, last in self.ranges)}" if self.keys else ""
-        moved = f"; joints visibly move by at most {self.max_moved:.3g}" if self.max_moved is not None else ""
-        kept = "" if self.baked else "; shows the existing FK keys"
-        return f"{name} switched to {self.to}{keyed}{moved}{kept}"
-
-    def switched(self, count: int = 1) -> Sentence:
-        """What was switched, of this limb or of `count` limbs alike."""
-        one_or_many, values = int(count > 1), {"side": self.to, "count": count}
-        if not self.is_changed:
-            return Sentence(ALREADY[one_or_many], values)
-        if not self.keys:
-            return Sentence(SET[one_or_many], values)
-        if len(self.ranges) > 1:
-            return Sentence(IN_PARTS[one_or_many], {**values, "frames": in_words(self.ranges)})
-        first, last = f"{self.frame_start:g}", f"{self.frame_end:g}"
-        return Sentence(KEYED[one_or_many], {**values, "first": first, "last": last})
-
-
-ALREADY = ("The limb is on {side} already", "{count} limbs are on {side} already")
-SET = ("Switched to {side}", "{count} limbs switched to {side}")
-IN_PARTS = ("Switched to {side} at frames {frames}", "{count} limbs switched to {side} at frames {frames}")
-KEYED = (
-    "Switched to {side}, keyed from {first} to {last}",
-    "{count} limbs switched to {side}, keyed from {first} to {last}",
-)
-"""Templates for one limb, and for several."""
-
-MEASURED = {"SEEN_TO_MOVE", "UNMOVED"}
-"""Kinds of remarks that say how far the limb was seen to move; of several limbs, only the largest distance is said."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SwitchedLimbs(Report):
-    """The switched limbs of one or more chains."""
-
-    SAYS_NOTES: ClassVar[bool] = False
-    UNTOLD: ClassVar[frozenset[str]] = frozenset({"evaluation"})
-
-    chains: Sequence[SwitchReport]
-    """One for each limb."""
-
-    @property
-    def is_as_asked(self) -> bool:
-        """Whether nothing was refused or needs the user's attention."""
-        return not self.refused and all(limb.is_as_asked for limb in self.chains)
-
-    @property
-    def is_changed(self) -> bool:
-        """Whether anything was switched."""
-        return any(limb.is_changed for limb in self.chains)
-
-    def lines(self) -> list[str]:
-        """What the command line prints."""
-        return [*(limb.line() for limb in self.chains), *(f"  {said.text()}" for said in self.notes)]
-
-    def to_dict(self) -> dict[str, Any]:
-        """The report as a dictionary for JSON; values of a single limb are repeated beside `chains`."""
-        chains = [{**asdict(limb, dict_factory=as_json), "sentence": limb.says.text()} for limb in self.chains]
-        return {**(chains[0] if len(chains) == 1 else {}), **Report.to_dict(self), "chains": chains}
-
-    @property
-    def summary(self) -> Sentence:
-        """What became of how many limbs, the largest movement, and what else needs attention."""
-        if len(self.chains) == 1:
-            return self.chains[0].says
-        alike: dict[str, list[SwitchReport]] = {}
-        for limb in sorted(self.chains, key=lambda limb: not limb.is_changed):
-            alike.setdefault(limb.switched().text(), []).append(limb)
-        farthest = max(self.chains, key=lambda limb: limb.max_moved or 0.0, default=None)
-        remarks = [remark for limb in self.chains for remark in limb.remarks if remark.kind not in MEASURED or limb is farthest]
-        ordered = sorted(remarks, key=lambda remark: remark.level == INFO)
-        once = {remark.text(): remark for remark in ordered}
-        return joined([*(limbs[0].switched(len(limbs)) for limbs in alike.values()), *once.values()], "; ")
-
-
-def in_words(parts: Sequence[Sequence[float]]) -> str:
-    """Text of ranges, such as `20-30, 45`."""
-    return ", ".join(f"{first:g}" if first == last else f"{first:g}-{last:g}" for first, last in parts)
+from .reports import SwitchReport, in_words
 
 
 def is_still(armature: Object) -> bool:
@@ -402,7 +270,7 @@ def _to_fk(scene: Scene, settings: BakeSettings, armature: Object, names: ChainN
     moved = switched_bones(armature, over, (names.upper, names.lower))
     names = _with_control_at_tip(armature, names, settings, moved)
     settings = replace(settings, tip=names.tip, tip_end="TAIL" if names.tip_at_tail else "HEAD")
-    copies = [each for each in _at_chain(names, moved) if each is not None]
+    copies = [copy for copy in _at_chain(names, moved) if copy is not None]
     apart = rigify is not None or any(copy.shown != copy.control for copy in copies)
     parts = ranges_to_switch(scene, names, over, within, apart=apart) if over else SwitchRanges([within], [])
 
@@ -452,7 +320,8 @@ def _fk_plan(
     offsets = [np.eye(4) if pair is None else pair.control_from_shown for pair in copies]
     keyed, further = list(chain), []
     bones = armature.pose.bones
-    for pair in sorted(moved, key=lambda each: len(bones[each.control].parent_recursive)):
+    # From the root down, so that a bone is keyed after the one above it.
+    for pair in sorted(moved, key=lambda copy: len(bones[copy.control].parent_recursive)):
         above = [bone.name for bone in bones[pair.control].parent_recursive if bone.name in keyed]
         if pair.control in keyed or not above or not can_turn(armature, pair.control):
             continue

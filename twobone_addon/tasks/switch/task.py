@@ -35,16 +35,8 @@ from ...scene.writer import Transaction
 from ...settings import BakeSettings
 from ...settings.tasks import TABLES, SwitchSettings
 from ..convert.task import SEEN_TO_MOVE, Endings, ToEnd, playing_now
-from .limb_switch import (
-    LimbSwitch,
-    SolvedPart,
-    SwitchedLimbs,
-    SwitchReport,
-    find_switch,
-    solve_parts,
-    switch_changes,
-    switch_report,
-)
+from .limb_switch import LimbSwitch, SolvedPart, find_switch, solve_parts, switch_changes, switch_report
+from .reports import SwitchedLimbs, SwitchReport
 
 
 @dataclass(frozen=True, slots=True)

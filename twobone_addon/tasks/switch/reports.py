@@ -1,0 +1,150 @@
+"""Reports of switched limbs: what was switched, over which frames, and how far it was seen to move."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, ClassVar
+
+from ...pipeline.report.reports import Report
+from ...said import INFO, Sentence, as_json, joined
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchReport:
+    """One switched limb."""
+
+    armature: str
+    upper: str
+    lower: str
+    to: str
+    """`FK` or `IK`."""
+    visible_bone: str
+    """Deforming bone in place of the lower bone; empty where there is none."""
+    properties: list[str]
+    """Data paths of the switches; empty where the limb was on the wanted side already."""
+    owners: list[str]
+    """Names of the data-blocks that have these properties, usually the armature."""
+    values: list[float]
+    """Values that these properties were set to."""
+    keys: int
+    """Number of keys; 0 where there is no animation, so that the properties were only set."""
+    frame_start: float
+    frame_end: float
+    ranges: list[tuple[float, float]]
+    """`[first, last]` frames of each part that was switched; elsewhere the limb was on the wanted side already."""
+    baked: bool = False
+    """Whether the motion was baked onto the side that the limb now follows."""
+    max_moved: float | None = None
+    """Largest visible movement of a joint, world units; `None` where no motion was baked or measured."""
+    notes: list[Sentence] = field(default_factory=list)
+    action: str = ""
+    """Name of the action, where several were switched."""
+    remarks: list[Sentence] = field(default_factory=list)
+    """Further statements for the status bar."""
+
+    @property
+    def is_as_asked(self) -> bool:
+        """Whether nothing needs the user's attention."""
+        return all(remark.level == INFO for remark in self.remarks)
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether anything was switched."""
+        return bool(self.properties or self.baked)
+
+    @property
+    def says(self) -> Sentence:
+        """What was switched, over which frames, and what needs the user's attention."""
+        return joined([self.switched(), *self.remarks], "; ")
+
+    def line(self) -> str:
+        """What the command line prints of the limb."""
+        name = f"{self.armature}: {self.upper} to {self.lower}"
+        if not self.properties and not self.baked:
+            return f"{name} is on {self.to} already"
+        keyed = f", keyed from {' and from '.join(f'{first:g} to {last:g}' for first, last in self.ranges)}" if self.keys else ""
+        moved = f"; joints visibly move by at most {self.max_moved:.3g}" if self.max_moved is not None else ""
+        kept = "" if self.baked else "; shows the existing FK keys"
+        return f"{name} switched to {self.to}{keyed}{moved}{kept}"
+
+    def switched(self, count: int = 1) -> Sentence:
+        """What was switched, of this limb or of `count` limbs alike."""
+        one_or_many, values = int(count > 1), {"side": self.to, "count": count}
+        if not self.is_changed:
+            return Sentence(ALREADY[one_or_many], values)
+        if not self.keys:
+            return Sentence(SET[one_or_many], values)
+        if len(self.ranges) > 1:
+            return Sentence(IN_PARTS[one_or_many], {**values, "frames": in_words(self.ranges)})
+        first, last = f"{self.frame_start:g}", f"{self.frame_end:g}"
+        return Sentence(KEYED[one_or_many], {**values, "first": first, "last": last})
+
+
+ALREADY = ("The limb is on {side} already", "{count} limbs are on {side} already")
+
+
+SET = ("Switched to {side}", "{count} limbs switched to {side}")
+
+
+IN_PARTS = ("Switched to {side} at frames {frames}", "{count} limbs switched to {side} at frames {frames}")
+
+
+KEYED = (
+    "Switched to {side}, keyed from {first} to {last}",
+    "{count} limbs switched to {side}, keyed from {first} to {last}",
+)
+"""Templates for one limb, and for several."""
+
+
+MEASURED = {"SEEN_TO_MOVE", "UNMOVED"}
+"""Kinds of remarks that say how far the limb was seen to move; of several limbs, only the largest distance is said."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SwitchedLimbs(Report):
+    """The switched limbs of one or more chains."""
+
+    SAYS_NOTES: ClassVar[bool] = False
+    UNTOLD: ClassVar[frozenset[str]] = frozenset({"evaluation"})
+
+    chains: Sequence[SwitchReport]
+    """One for each limb."""
+
+    @property
+    def is_as_asked(self) -> bool:
+        """Whether nothing was refused or needs the user's attention."""
+        return not self.refused and all(limb.is_as_asked for limb in self.chains)
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether anything was switched."""
+        return any(limb.is_changed for limb in self.chains)
+
+    def lines(self) -> list[str]:
+        """What the command line prints."""
+        return [*(limb.line() for limb in self.chains), *(f"  {said.text()}" for said in self.notes)]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as a dictionary for JSON; values of a single limb are repeated beside `chains`."""
+        chains = [{**asdict(limb, dict_factory=as_json), "sentence": limb.says.text()} for limb in self.chains]
+        return {**(chains[0] if len(chains) == 1 else {}), **Report.to_dict(self), "chains": chains}
+
+    @property
+    def summary(self) -> Sentence:
+        """What became of how many limbs, the largest movement, and what else needs attention."""
+        if len(self.chains) == 1:
+            return self.chains[0].says
+        alike: dict[str, list[SwitchReport]] = {}
+        for limb in sorted(self.chains, key=lambda limb: not limb.is_changed):
+            alike.setdefault(limb.switched().text(), []).append(limb)
+        farthest = max(self.chains, key=lambda limb: limb.max_moved or 0.0, default=None)
+        remarks = [remark for limb in self.chains for remark in limb.remarks if remark.kind not in MEASURED or limb is farthest]
+        ordered = sorted(remarks, key=lambda remark: remark.level == INFO)
+        once = {remark.text(): remark for remark in ordered}
+        return joined([*(limbs[0].switched(len(limbs)) for limbs in alike.values()), *once.values()], "; ")
+
+
+def in_words(parts: Sequence[Sequence[float]]) -> str:
+    """Text of ranges, such as `20-30, 45`."""
+    return ", ".join(f"{first:g}" if first == last else f"{first:g}-{last:g}" for first, last in parts)
