@@ -186,13 +186,13 @@ def _above(settings: BakeSettings, names: ChainNames, rest: RestChain) -> set[No
 
 def _key_moments(nodes: Iterable[Node]) -> Array | None:
     """Frames `(F,)` of all keys, and between them; `None` where anything moves other than from its first key to its last."""
-    objects, found = objects_by_name(), [np.empty(0)]
+    objects, keys_of_nodes = objects_by_name(), [np.empty(0)]
     for name, bone in nodes:
         for fcurve in motion_curves(objects[name], bone):
             if fcurve.sampled_points or any(modifier.type != "CYCLES" for modifier in fcurve.modifiers):
                 return None
-        found.append(key_frames(objects[name], bone))
-    keys = merge_frames(*found)
+        keys_of_nodes.append(key_frames(objects[name], bone))
+    keys = merge_frames(*keys_of_nodes)
     if not len(keys):
         return np.zeros(1)
     moments = subframe_grid(keys, MOMENTS)
@@ -225,11 +225,11 @@ def _normals(settings: BakeSettings, names: ChainNames, chain: ChainMotion, moti
     spaces = PlaneSpaces(np.eye(3), None if chain.parent_pose is None else chain.parent_pose[:, :3, :3], None)
     if is_object or settings.plane_space == "WORLD":
         world = motion.find(Quantity("WORLD", names.armature))
-        thing = motion.find(Quantity("WORLD", settings.plane_object)) if is_object else world
-        if world is None or thing is None or np.any(determinant(world[:, :3, :3]) == 0.0):
+        plane_world = motion.find(Quantity("WORLD", settings.plane_object)) if is_object else world
+        if world is None or plane_world is None or np.any(determinant(world[:, :3, :3]) == 0.0):
             return None
         inverse = np.linalg.inv(world[:, :3, :3])
-        spaces = PlaneSpaces(inverse, None, inverse @ thing[:, :3, :3] if is_object else None)
+        spaces = PlaneSpaces(inverse, None, inverse @ plane_world[:, :3, :3] if is_object else None)
     frames = still_frames(settings.plane, settings.plane_space, spaces).reshape(-1, 3, 3)
     return frames[..., 2] if np.all(has_plane(frames)) else None
 
@@ -274,8 +274,13 @@ def converted(armature: Object, bone: RestBone, mode: str, turn: Array) -> Conve
     frames = merge_frames(*(table["co"][:, 0] for table in tables))
     stepped = all(np.all(table["interpolation"] == INTERPOLATION["CONSTANT"]) for table in tables)
     source = _Source(bone, mode, turn, channels)
+    interpolation: Literal["CONSTANT", "LINEAR"] = "CONSTANT" if stepped else "LINEAR"
     if stepped or len(frames) == 1:
-        keys = _key_by_key(source, KeyFrames(frames), "CONSTANT" if stepped else "LINEAR")
+        curves = source.curves(frames)
+        keys: Sequence[ChannelKeys] = [
+            StraightKeys(paths[1], index, source.group, KeyFrames(frames), curves.values[:, column], interpolation)
+            for column, index in enumerate(curves.indices)
+        ]
     else:
         keys = _reduced(source, frames)
     return ConvertedRotation(paths, still, keys, _key_types(tables, keys[0].frames))
@@ -307,14 +312,6 @@ def _as_eulers(bone: RestBone, mode: str, turn: Array, values: Array) -> Rotatio
     """Euler channels that give the rotations of `values` `(F, 4)`; a single one where all are about one axis."""
     rotation = turn.T @ channel_rotations(bone.rotation_mode, values) @ turn
     return rotation_curves(mode, rotation=Matrices(rotation), present=np.zeros((len(values), 4)), outside=ANYWHERE)
-
-
-def _key_by_key(source: _Source, frames: KeyFrames, interpolation: Literal["CONSTANT", "LINEAR"]) -> Sequence[ChannelKeys]:
-    curves = source.curves(frames)
-    return [
-        StraightKeys(euler_path(source.bone), index, source.group, frames, curves.values[:, column], interpolation)
-        for column, index in enumerate(curves.indices)
-    ]
 
 
 def _reduced(source: _Source, frames: Array) -> Sequence[ChannelKeys]:
@@ -409,12 +406,6 @@ def curve_forecast(settings: BakeSettings, active: Object | None = None) -> Curv
             note("Stretching takes {count} curves: the scale of {bones}.", count=counts[-1], bones=", ".join(carriers))
         )
     return CurveForecast(sum(counts), tuple(reasons))
-
-
-def chain_hinges(settings: BakeSettings, active: Object | None = None) -> tuple[Object, list[Hinge]]:
-    """The armature, and the hinges of the chain that the settings name; raises a `TwoBoneError` where they name none."""
-    chain = find_chain(settings, active)
-    return chain.armature, hinges_of(chain.armature, settings, chain.names, chain.rest)
 
 
 def hinges_of(armature: Object, settings: BakeSettings, names: ChainNames, rest: RestChain) -> list[Hinge]:
@@ -557,11 +548,12 @@ def align_hinges(_scene: Scene, settings: AlignSettings, active: Object | None, 
     changes: dict[str, dict[str, BoneChange]] = {}
     refused: dict[Sentence, None] = {}
     is_any_hinge = False
-    for chain in settings.chains:
-        armature, hinges = chain_hinges(chain, active)
+    for chain_settings in settings.chains:
+        chain = find_chain(chain_settings, active)
+        armature = chain.armature
         # Two chains may share bones.
         by_bone = changes.setdefault(armature.name, {})
-        for hinge in hinges:
+        for hinge in hinges_of(armature, chain_settings, chain.names, chain.rest):
             why = _why_not(hinge, roll=settings.roll)
             if why:
                 refused[note('Bone "{bone}" is left unchanged: {reason}.', bone=hinge.bone.name, reason=why)] = None
@@ -589,9 +581,8 @@ def _change_bones(changes: Mapping[str, Mapping[str, BoneChange]]) -> None:
         if rolls:
             change_rolls(armature, rolls)
         for bone, change in by_bone.items():
-            rotation = change.rotation
-            own = {"value": rotation.value, "keys": rotation.keys, "types": rotation.types, "paths": rotation.paths}
-            set_rotation_mode(armature, bone, change.mode, **own)
+            new = change.rotation
+            set_rotation_mode(armature, bone, change.mode, value=new.value, keys=new.keys, types=new.types, paths=new.paths)
 
 
 def _why_not(hinge: Hinge, *, roll: bool) -> Sentence | None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -295,6 +295,15 @@ def audit_clip(scene: Scene, settings: AuditSettings, active: Object | None, cho
     return report
 
 
+class _FoundLimb(NamedTuple):
+    """A limb of the armature, stored or found."""
+
+    kind: str
+    names: ChainNames
+    toe: str
+    side: str
+
+
 def plan_audit(scene: Scene, settings: AuditSettings, active: Object | None, span: Span | None) -> AuditPlan:
     """Plan all limbs of one armature; it may be linked or have stretched time, since nothing is written."""
     if settings.picture and not settings.picture.lower().endswith(".svg"):
@@ -307,23 +316,24 @@ def plan_audit(scene: Scene, settings: AuditSettings, active: Object | None, spa
     frames = contact_frames(scene, settings, armature, span)
     enabled = [chain for chain in armature.twobone.chains if chain.enabled]
     limbs = {
-        chain.name: (chain.limb if chain.limb != "NONE" else "LEG", names_of(chain), chain.toe, chain.side) for chain in enabled
+        chain.name: _FoundLimb(chain.limb if chain.limb != "NONE" else "LEG", names_of(chain), chain.toe, chain.side)
+        for chain in enabled
     }
+    # If any chain is marked as a leg, those that are not marked are no limbs.
     if any(chain.limb == "LEG" for chain in enabled):
         limbs = {name: limb for name, limb in limbs.items() if armature.twobone.chains[name].limb != "NONE"}
     limbs_found = () if limbs else tuple(found_limbs(scene, armature))
-    limbs = limbs or {limb.chain: (limb.kind, limb.names, limb.toe, limb.side) for limb in limbs_found}
+    limbs = limbs or {limb.chain: _FoundLimb(limb.kind, limb.names, limb.toe, limb.side) for limb in limbs_found}
     if not limbs:
         raise ChainError(
             'Armature "{armature}" has no enabled chain, and no limbs were found. Add its limbs to the list.',
             armature=armature.name,
         )
-    standing = {name: limb for name, limb in limbs.items() if limb[0] == "LEG" or settings.arms}
-    feet = [foot_plan(armature, name, names, toe) for name, (_, names, toe, _) in standing.items()]
+    standing = {name: limb for name, limb in limbs.items() if limb.kind == "LEG" or settings.arms}
+    feet = [foot_plan(armature, name, limb.names, limb.toe) for name, limb in standing.items()]
     surface = GroundSurface(scene, settings.ground_object) if settings.ground == "OBJECT" else None
-    named = {name: names for name, (_, names, _, _) in standing.items()}
-    toes = {name: toe for name, (_, _, toe, _) in standing.items()}
-    legs = Legs(armature.name, limbs_found, named, toes, {name: side for name, (_, _, _, side) in standing.items()})
+    named, toes = ({name: limb.names for name, limb in standing.items()}, {name: limb.toe for name, limb in standing.items()})
+    legs = Legs(armature.name, limbs_found, named, toes, {name: limb.side for name, limb in standing.items()})
     held = surface.name if surface is not None and changes_shape(object_named(surface.name)) else ""
     keyed = [keyed_contact(armature, name, frames) for name in standing]
     rate = scene.render.fps / scene.render.fps_base
@@ -331,7 +341,7 @@ def plan_audit(scene: Scene, settings: AuditSettings, active: Object | None, spa
     contacts = ContactPlan(armature.name, settings, legs, frames, rate, feet, keyed, surface, held, source)
     action = armature.animation_data.action if armature.animation_data else None
     is_cycle = settings.cycles == "ALL" or (settings.cycles == "AUTO" and action is not None and action.use_cyclic)
-    plans = [_limb(armature, name, kind, names) for name, (kind, names, _, _) in limbs.items()]
+    plans = [_limb(armature, name, limb.kind, limb.names) for name, limb in limbs.items()]
     departures = planted_departures(armature, (float(frames[0]), float(frames[-1])))
     units_per_metre, earlier = 1.0 / units_of(scene).scale, _read_earlier(settings.compare)
     return AuditPlan(armature.name, settings, plans, contacts, units_per_metre, is_cycle, earlier, departures)
@@ -436,16 +446,17 @@ def audited(plan: AuditPlan, samples: Samples) -> Audited:
         balls = feet.points[:, 1].copy()
         balls[..., 2] = feet.heights[:, 1]
         low, skates = skating_frames(balls, feet.leg_length, rate)
-        for foot, *arrays in zip(contacts.feet, feet.points, feet.heights, states, low, skates, strict=True):
-            stances[foot.chain] = measures.stances_of(*arrays[:3], rate)  # type: ignore[arg-type]
-            shares[foot.chain] = np.count_nonzero(arrays[4]) / np.count_nonzero(arrays[3])
+        of_feet = zip(contacts.feet, feet.points, feet.heights, states, low, skates, strict=True)
+        for foot, points, heights, foot_states, is_low, foot_skates in of_feet:
+            stances[foot.chain] = measures.stances_of(points, heights, foot_states, rate)
+            shares[foot.chain] = np.count_nonzero(foot_skates) / np.count_nonzero(is_low)
         scale = np.cbrt(np.abs(np.linalg.det(samples.every(contacts.world)[0, :3, :3])))
         joint_over_sole = np.array([[0.0, foot.points.ball_height * scale] for foot in contacts.feet])[..., None]
         metre = measures.metre(feet.leg_length, plan.units_per_metre)
         skating = measures.kimodo_skating(feet.points, feet.heights + joint_over_sole, states, metre, rate)
         speed = measures.standing_speed(feet.points, states, metre, rate)
         is_level = settings.ground != "AUTO" or measures.is_flat(
-            [s for stance in stances.values() for s in stance], feet.leg_length
+            [stance for of_foot in stances.values() for stance in of_foot], feet.leg_length
         )
     limbs, frames = [], contacts.frames[first:]
     for limb in plan.limbs:
@@ -475,25 +486,28 @@ def audited(plan: AuditPlan, samples: Samples) -> Audited:
             contacts=[],
         )
         if feet is not None and limb.chain in stances:
-            place = [foot.chain for foot in contacts.feet].index(limb.chain)
-            rows = [ContactAudit(float(frames[e.first]), float(frames[e.last]), e.slide, e.height) for e in stances[limb.chain]]
+            number = [foot.chain for foot in contacts.feet].index(limb.chain)
+            rows = [
+                ContactAudit(float(frames[stance.first]), float(frames[stance.last]), stance.slide, stance.height)
+                for stance in stances[limb.chain]
+            ]
             slide = float(np.median([row.slide for row in rows])) if rows else None
-            heel, ball = feet.points[place]
-            ways = (ball - heel) / np.maximum(magnitude(ball - heel), 1e-30)[:, None]
+            heel, ball = feet.points[number]
+            directions = (ball - heel) / np.maximum(magnitude(ball - heel), 1e-30)[:, None]
             departure = plan.departures.get(limb.chain, (None, None))
             limb_audit = replace(
                 limb_audit,
                 skate_share=shares[limb.chain],
                 slide=slide,
                 toe_pop=float(np.quantile(measures.pops(ball, rate), 0.995)) / length,
-                foot_pop=float(np.quantile(measures.pops(ways, rate), 0.995)),
+                foot_pop=float(np.quantile(measures.pops(directions, rate), 0.995)),
                 departure=departure[0],
                 departure_frame=departure[1],
                 contacts=rows,
             )
             if is_level:
                 limb_audit = _with_heights(
-                    limb_audit, stances[limb.chain], feet.heights[place].min(axis=0), states[place], settings
+                    limb_audit, stances[limb.chain], feet.heights[number].min(axis=0), states[number], settings
                 )
         limbs.append(limb_audit)
     return Audited(limbs, feet, found, states, skating, speed, skates, first, is_level, samples.evaluation)

@@ -227,13 +227,12 @@ def _with_present_keys(chain: SolvedChain, report: ChainReport) -> ChainReport:
     """
     bag = curve_bag(object_named(chain.plan.names.armature))
     paths = chain.plan.keyed_paths()
-    counts = [_keys_between(fcurve, report) for fcurve in (bag.fcurves if bag else ()) if fcurve.data_path in paths]
+    counts = []
+    for fcurve in bag.fcurves if bag else ():
+        if fcurve.data_path in paths:
+            frames = read_keys(fcurve)["co"][:, 0]
+            inside = (frames >= report.frame_start - NEAR_FRAME) & (frames <= report.frame_end + NEAR_FRAME)
+            counts.append(int(np.count_nonzero(inside)))
     statements = [statement("OFF", said.values, said.frames) if said.kind == "OTHERWISE" else said for said in report.statements]
     channels = sum(count > 0 for count in counts)
     return replace(report, keys=sum(counts), channels=channels, statements=statements)
-
-
-def _keys_between(fcurve: object, report: ChainReport) -> int:
-    frames = read_keys(fcurve)["co"][:, 0]
-    inside = (frames >= report.frame_start - NEAR_FRAME) & (frames <= report.frame_end + NEAR_FRAME)
-    return int(np.count_nonzero(inside))

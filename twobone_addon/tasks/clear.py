@@ -187,10 +187,11 @@ def clear(clearing: Clearing, *, stays: bool) -> ClearedKeys:
     strips = clearing.strips or []
     cleared = ClearedKeys(sum(remove_baked_strip(object_named(clearing.armature), strip) for strip in strips))
     paths = clearing.paths if clearing.strips is None else {clearing.armature: set(), **clearing.related}
-    for owner, own in ((object_named(name), own) for name, own in paths.items()):
+    for name, owner_paths in paths.items():
+        owner = object_named(name)
         ledger = Ledger.present(owner)
         if ledger is not None:
-            cleared += clear_keys(owner, ledger, own, clearing.start, clearing.end)
+            cleared += clear_keys(owner, ledger, owner_paths, clearing.start, clearing.end)
             ledger.save(owner)
         if (owner.twobone.plantings or owner.twobone.planted) and not is_planted(owner):
             assign(owner.twobone, "planted", "")

@@ -182,8 +182,8 @@ class LimbsReport(Report):
 def said_left_out(left_out: Sequence[LeftOutLimb]) -> list[Sentence]:
     """A note on what was left out and why, if anything was."""
     things = [
-        Sentence("{bones} ({reason})", {"bones": " / ".join(each.bones), "reason": Sentence(STATEMENTS[each.reason])})
-        for each in left_out[:MOST]
+        Sentence("{bones} ({reason})", {"bones": " / ".join(limb.bones), "reason": Sentence(STATEMENTS[limb.reason])})
+        for limb in left_out[:MOST]
     ]
     if len(left_out) > MOST:
         things.append(Sentence("{count} more", {"count": len(left_out) - MOST}))
@@ -302,7 +302,7 @@ def limbs_of(scene: Scene, armature: Object) -> Story[FoundLimbs]:
             settings = {**bones, **fresh_range(scene), **first_plane(chain_found(armature, names))}
         shape_says = limb.against.value if limb.against else ""
         records.append(LimbRecord(limb.kind.value, limb.side.value, limb.toe, names, chain, settings, shape_says))
-    left_out = (LeftOutLimb(list(each.bones), each.reason.value) for each in found.left_out)
+    left_out = (LeftOutLimb(list(branches.bones), branches.reason.value) for branches in found.left_out)
     return FoundLimbs(tuple(records), tuple(left_out), found.limbs_from, found.laid_out, found.sides_differ)
 
 
@@ -376,7 +376,7 @@ def _title(limb: FoundLimb) -> str:
 
 def add_limbs(scene: Scene, settings: FindLimbsSettings, active: Object | None, _chosen: OwnAction | None) -> Story[LimbsReport]:
     """Add a chain for every limb of the named or active armature, or of the scene's only one, and targets on request."""
-    armatures = [thing for thing in scene.objects if thing.type == "ARMATURE"]
+    armatures = [known for known in scene.objects if known.type == "ARMATURE"]
     if (active is None or active.type != "ARMATURE") and len(armatures) == 1:
         active = armatures[0]
     armature = find_armature(settings.armature, active)

@@ -219,7 +219,9 @@ def _solved(
     tips, size = joints[:, 2], path_length(joints)
 
     def solved_for(goals: Array) -> SolvedChain:
-        return solve_curves(plan, aimed(motion, _translations(points(motion.world_from_armature, goals))))
+        target_world = np.tile(np.eye(4), (len(goals), 1, 1))
+        target_world[:, :3, 3] = points(motion.world_from_armature, goals)
+        return solve_curves(plan, aimed(motion, target_world))
 
     if targets is None:
         return solved_for(tips), np.zeros(len(tips), dtype=bool)
@@ -354,20 +356,12 @@ def _keyed_over_range(limb: LimbPlan, end: IkEnd) -> ChannelKeys:
 
 def with_influence_off(solved: SolvedLimb) -> SolvedLimb:
     """The limb with keys that switch its IK off in this action: over the range if the influence is animated, else throughout."""
-    keys = [_keyed_off_in_action(solved.plan, end) for end in solved.plan.ends]
+    chain, keys = solved.plan.chain, list[ChannelKeys]()
+    for end in solved.plan.ends:
+        table = chain.keyed[Channel(end.path)].table
+        if table is None or np.ptp(table["co"][:, 1]) == 0.0:
+            first, value = KeyFrames(chain.report_frames[:1]), np.full(1, end.value)
+            keys.append(StraightKeys(end.path, 0, end.group, first, value, "CONSTANT", outside=NO_KEYS))
+        else:
+            keys.append(_keyed_over_range(solved.plan, end))
     return replace(solved, keyed=replace(solved.keyed, keys=[*solved.keyed.keys, *keys]))
-
-
-def _keyed_off_in_action(limb: LimbPlan, end: IkEnd) -> ChannelKeys:
-    table = limb.chain.keyed[Channel(end.path)].table
-    if table is None or np.ptp(table["co"][:, 1]) == 0.0:
-        first, nothing = KeyFrames(limb.chain.report_frames[:1]), NO_KEYS
-        return StraightKeys(end.path, 0, end.group, first, np.full(1, end.value), "CONSTANT", outside=nothing)
-    return _keyed_over_range(limb, end)
-
-
-def _translations(points_world: Array) -> Array:
-    """Translation matrices `(F, 4, 4)` to points `(F, 3)`."""
-    matrices = np.tile(np.eye(4), (len(points_world), 1, 1))
-    matrices[:, :3, 3] = points_world
-    return matrices

@@ -302,7 +302,9 @@ def _joined(results: Results) -> BakeReport:
         return bake_report(results, refused)
     long_remarks = [*first.longer, *_muted_elsewhere(results.scene, first)]
     remarks = [statement("LIMBS_LEFT", {"count": len(first.left)})] if first.left else []
-    return bake_report(results, remarks=[*remarks, *_were_off(first), *(remark for remark, _ in long_remarks)])
+    limbs = [limb.solved.plan for limb in first.limbs]
+    remarks += [statement("IK_WAS_OFF", {"bone": limb.ik.bone}) for limb in limbs if limb.ik and limb.was_off]
+    return bake_report(results, remarks=[*remarks, *(remark for remark, _ in long_remarks)])
 
 
 CONVERT = Task("convert", TABLES["convert"], convert_ik, BakeReport, by_armature=_by_armature, joined=_joined)
@@ -312,11 +314,6 @@ def _notes(scene: Scene, converted: Converted) -> list[Sentence]:
     """Notes on converting the action that the armature plays now."""
     long_remarks = [*converted.longer, *_muted_elsewhere(scene, converted)]
     return [*(error.sentence for error in converted.left), *(long_note for _, long_note in long_remarks)]
-
-
-def _were_off(converted: Converted) -> list[Sentence]:
-    limbs = [limb.solved.plan for limb in converted.limbs]
-    return [statement("IK_WAS_OFF", {"bone": limb.ik.bone}) for limb in limbs if limb.ik and limb.was_off]
 
 
 def _made_longer(armature: Object, conversion: Conversion, limb: LimbPlan, action: Action | None) -> list[Remark]:
@@ -388,6 +385,7 @@ def _proved_unmoved(
         slack = chain.settings.tolerance if chain.settings.keys == "REDUCE" else 0.0
         try:
             moved, tried = [], limb
+            # First as it is; then, if that moves, with the constraints switched off that the IK had overridden.
             for number in range(1 + bool(limb.plan.overridden)):
                 tried = solve_limb(without_overridden(limb.plan), samples) if number else limb
                 muted = [Property(armature, mute_path(end.ik)) for end in tried.plan.ends if end.ik and not tried.plan.keyed_off]

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -299,9 +300,12 @@ def contacts_source(scene: Scene, settings: ContactSettings, legs: Legs, span: S
         settings, armature=settings.contacts_from, contacts_from="", ground="AUTO", ground_moves="AUTO", sole_height=0.0
     )
     plan = plan_contacts(scene, source_settings, None, span, reads_only=True)
-    ours, theirs = (sorted(each.sides, key=lambda chain, own=each.sides: SIDES.get(own[chain], 2)) for each in (legs, plan.legs))
-    wanted, found = ([SIDES.get(each.sides[chain], 2) for chain in order] for each, order in ((legs, ours), (plan.legs, theirs)))
-    if wanted != found:
+
+    def side(armature_legs: Legs, chain: str) -> int:
+        return SIDES.get(armature_legs.sides[chain], 2)
+
+    ours, theirs = (sorted(every.sides, key=partial(side, every)) for every in (legs, plan.legs))
+    if [side(legs, chain) for chain in ours] != [side(plan.legs, chain) for chain in theirs]:
         raise ChainError(
             'The legs of "{source}" do not match those of "{armature}" ({found} and {wanted}). Set the Side of their chains.',
             source=plan.armature,
@@ -363,7 +367,7 @@ def contact_range(scene: Scene, settings: ContactSettings, armature: Object, *, 
     start, end = range_asked(scene, settings)
     bag, data = curve_bag(armature), armature.animation_data
     animated = [armature, *armature.pose.bones]
-    if settings.frame_range != "SCENE" or bag is None or armature.parent or any(thing.constraints for thing in animated):
+    if settings.frame_range != "SCENE" or bag is None or armature.parent or any(posed.constraints for posed in animated):
         return start, end
     if any(not track.mute for track in data.nla_tracks) or data.drivers or settings.ground == "OBJECT":
         return start, end

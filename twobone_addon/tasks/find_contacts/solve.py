@@ -109,8 +109,8 @@ def _found(plan: ContactPlan, samples: Samples) -> FoundContacts:
     rows = slice(0, len(plan.frames))
     if plan.surface is None:
         rows = moving_rows(np.concatenate([*np.swapaxes(whole.points, 0, 1), whole.hips]), whole.leg_length)
-    part = replace(plan, frames=plan.frames[rows])
-    grounded = grounded_feet(part, samples.on(part.frames))
+    moving = replace(plan, frames=plan.frames[rows])
+    grounded = grounded_feet(moving, samples.on(moving.frames))
     thresholds = Thresholds(
         enter_speed=settings.enter_speed,
         leave_speed=settings.leave_speed,
