@@ -14,6 +14,7 @@ from twobone_addon.core.planting import heels
 from twobone_addon.settings import OPTIONS
 from twobone_addon.tasks.convert import solve
 from twobone_addon.tasks.plant.pose import standing
+from twobone_addon.tasks.plant.solve import UNSEEN_SLIDE
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "examples").rglob("*.md"))]
 MOST_BYTES_OF_PICTURES = 3_000_000
@@ -104,7 +105,7 @@ FIGURES = {
     ),
     "plant_the_feet": (
         f"fades in {standing.EASE:g} s, a large one in up to {standing.LONGEST_EASE:g} s",
-        f"slides more than {900.0 * standing.UNSEEN_SLIDE:g} mm of a 90 cm leg",
+        f"slides more than {900.0 * UNSEEN_SLIDE:g} mm of a 90 cm leg",
         f"lift by up to {math.degrees(heels.MOST):g} degrees",
         f"steps within {percent(ground.UNEVEN)} of the leg, or flat ground at most {percent(ground.FAR_OFF)} away",
     ),

@@ -9,8 +9,8 @@ from tests.tasks.checks.targets import curves_of
 from tests.tasks.rigs.walker import Walk, build_walker, key_contacts
 from twobone_addon.core.contacts.states import runs
 from twobone_addon.pipeline.pose.limb_plane import hinges_of
-from twobone_addon.tasks.plant.pose import standing as solving
-from twobone_addon.tasks.plant.pose.standing import many_rounds
+from twobone_addon.tasks.plant import solve as solving
+from twobone_addon.tasks.plant.solve import many_rounds
 
 CYCLE = 24
 """Frames of a walk with a step time of one second."""

@@ -10,7 +10,7 @@ import pytest
 from tests.tasks.checks.seen_walk import SIDES, SLIDE, Seen, plant, planted_states, whole_frames, worst_slide
 from tests.tasks.rigs.walker import Walk, build_walker, key_contacts
 from twobone_addon.scene.keys.contact_keys import ContactKeys, write_contacts
-from twobone_addon.tasks.plant.pose.standing import restless_notes
+from twobone_addon.tasks.plant.pose.calming import restless_notes
 
 FAR = Walk(slide=0.5)
 

@@ -9,9 +9,9 @@ from twobone_addon.pipeline.motion.sampling import CurveMotion
 from twobone_addon.pipeline.run import run_steps
 from twobone_addon.scene.sampling.stepping import Verifying
 from twobone_addon.settings.feet import PlantSettings
+from twobone_addon.tasks.plant import solve as solving
 from twobone_addon.tasks.plant.keys import curves
-from twobone_addon.tasks.plant.pose import standing as calming
-from twobone_addon.tasks.plant.pose import standing as solving
+from twobone_addon.tasks.plant.pose import calming
 from twobone_addon.tasks.plant.task import PLANT
 
 PARTS = ((curves, "solve_chain_pose"), (solving, "stand_still"), (calming, "stand_still"))
