@@ -54,8 +54,8 @@ def plant_feet(scene: Scene, settings: PlantSettings, active: Object | None, own
     beginning = yield StartOver(planted_before(plan))
     armature, contacts, earlier = object_named(plan.armature), plan.contacts, earlier_planting(plan, beginning)
     yield Make(stored_limbs(armature, contacts.legs.found))
-    wanted = rebake_settings(plan, settings) if settings.keep_targets else []
-    followed = yield Make(missing_guides(scene, wanted, armature))
+    rebakes = rebake_settings(plan, settings) if settings.keep_targets else []
+    followed = yield Make(missing_guides(scene, rebakes, armature))
     if followed:  # Planned here for what is refused, and once more for the planted motion.
         planned_guides(scene, followed, armature)
     evaluation = evaluation_of([leg.plan for leg in plan.legs])
@@ -79,7 +79,7 @@ def plant_feet(scene: Scene, settings: PlantSettings, active: Object | None, own
 
     def report(proof: Proof | None = None, guides: Sequence[GuideProof | None] = ()) -> PlantReport:
         shown = proof or Proof(None, [visible_leg(end, None) for end in visible_ends(plan)])
-        targets = [guide_report(*each) for each in zip(guided, guides or [None] * len(guided), strict=True)]
+        targets = [guide_report(*pair) for pair in zip(guided, guides or [None] * len(guided), strict=True)]
         return planted_report(plan, solved, earlier, shown, targets)
 
     chains = (contact_path(armature.twobone.chains[leg.chain]) for leg in plan.legs)
@@ -119,16 +119,16 @@ def planted_report(
     measured = (solved.samples, proof)
     report = plant_report(solved.footing, solved.planted, measured, solved.keys, travel=solved.travel, root_motion=motion)
     chains = []
-    for place, chain in enumerate(report.chains):
+    for number, chain in enumerate(report.chains):
         contacts = []
         for contact in chain.contacts:
             first, last = np.searchsorted(plan.frames, (contact.first, contact.last)).tolist()
-            stance = solved.found.story.stance_of(place, first, last)
+            stance = solved.found.story.stance_of(number, first, last)
             known: dict[str, Any] = {"travel": stance.travel, "confidence": stance.confidence} if stance else {}
             contacts.append(replace(contact, **known))
-        chain = replace(chain, contacts=contacts, sole=solved.found.plan.feet[place].points.source)  # noqa: PLW2901
+        chain = replace(chain, contacts=contacts, sole=solved.found.plan.feet[number].points.source)  # noqa: PLW2901
         if targets:
-            of_target = targets[place]
+            of_target = targets[number]
             notes, target = [*chain.notes, *of_target.notes], of_target.target
             chain = replace(chain, target=target, pole=of_target.pole, max_round_trip=of_target.max_round_trip, notes=notes)  # noqa: PLW2901
         chains.append(chain)
@@ -163,7 +163,7 @@ def rebake_settings(plan: PlantingPlan, settings: PlantSettings) -> list[BakeSet
     output = {"keys": "FRAMES", "destination": "ACTION", "verify": settings.verify, "evaluation": settings.evaluation}
     given = [{**_as_planted(leg), **frames, **output} for leg in plan.legs]
     chains = [armature.twobone.chains[leg.chain] for leg in plan.legs]
-    return [stored_settings(armature, *each) for each in zip(chains, given, strict=True)]
+    return [stored_settings(armature, *pair) for pair in zip(chains, given, strict=True)]
 
 
 def _as_planted(leg: LegPlan) -> dict[str, Any]:

@@ -77,24 +77,25 @@ def planted_before(plan: PlantingPlan) -> list[ToWrite]:
     if _has_root_motion(plan):
         return []
     in_strips = plan.settings.destination == "NLA"
-    matching = [
-        each for each in _plantings(object_named(plan.armature)) if _matches(each, plan) and bool(each.strips) == in_strips
-    ]
     return [
-        ToWrite(plan.armature, frozenset(each.paths), (each.first, each.last), strip)
-        for each in matching
-        for strip in each.strips or [""]
+        ToWrite(plan.armature, frozenset(planting.paths), (planting.first, planting.last), strip)
+        for planting in _plantings(object_named(plan.armature))
+        if _matches(planting, plan) and bool(planting.strips) == in_strips
+        for strip in planting.strips or [""]
     ]
 
 
 def earlier_planting(plan: PlantingPlan, beginning: Beginning) -> EarlierPlanting:
     """What happens to earlier plantings that overlap the plan's frames."""
-    start, end, recorded = float(plan.frames[0]), float(plan.frames[-1]), _plantings(object_named(plan.armature))
-    matching = _matching(recorded, plan)
-    overlapping = [each for each in recorded if each.first <= end and each.last >= start]
-    overlapping = [each for each in overlapping if each == matching or not _matches(each, plan)]
-    armature = object_named(plan.armature)
-    then_and_now = [pair for each in overlapping for pair in _contacts_then_and_now(each, armature, plan.frames)]
+    armature, start, end = object_named(plan.armature), float(plan.frames[0]), float(plan.frames[-1])
+    recorded = _plantings(armature)
+    # Of those of the same legs and frames in several actions, the one whose contacts are keyed now.
+    alike = [planting for planting in recorded if _matches(planting, plan)]
+    keyed = [planting for planting in alike if _is_as_keyed(planting, armature, plan.frames)]
+    matching = next(iter([*keyed, *alike]), None)
+    overlapping = [planting for planting in recorded if planting.first <= end and planting.last >= start]
+    overlapping = [planting for planting in overlapping if planting == matching or not _matches(planting, plan)]
+    then_and_now = [pair for planting in overlapping for pair in _contacts_then_and_now(planting, armature, plan.frames)]
     has_changed = any(not np.array_equal(then, now) for then, now in then_and_now)
     has_changed |= matching is not None and matching.settings != _digest(plan)
     starts_over = bool(beginning.earlier) and matching is not None and not matching.is_on_top
@@ -123,9 +124,9 @@ def note_planting(
     armature, start, end = object_named(plan.armature), float(plan.frames[0]), float(plan.frames[-1])
     in_strips = plan.settings.destination == "NLA"
     kept = [
-        each
-        for each in _plantings(armature)
-        if each != earlier.matching and not (_matches(each, plan) and _is_as_keyed(each, armature, plan.frames))
+        planting
+        for planting in _plantings(armature)
+        if planting != earlier.matching and not (_matches(planting, plan) and _is_as_keyed(planting, armature, plan.frames))
     ]
     note_strips(plan, channels)
     if channels:
@@ -151,7 +152,7 @@ def note_planting(
         )
         kept.append(planting)
     if channels or earlier.taken_back:
-        assign(armature.twobone, "plantings", json.dumps([asdict(each) for each in kept]))
+        assign(armature.twobone, "plantings", json.dumps([asdict(planting) for planting in kept]))
 
 
 def planted_departures(armature: Object, span: Span) -> dict[str, tuple[float, float]]:
@@ -159,29 +160,30 @@ def planted_departures(armature: Object, span: Span) -> dict[str, tuple[float, f
 
     Of the plantings of the present action that still stand and overlap `span`.
     """
-    found: dict[str, tuple[float, float]] = {}
+    farthest: dict[str, tuple[float, float]] = {}
     for planting in _plantings(armature):
         frames = np.arange(math.ceil(planting.first), planting.last + 1.0)
         if planting.first <= span[1] and planting.last >= span[0] and _is_as_keyed(planting, armature, frames):
             for chain, (far, frame) in planting.departures.items():
-                found[chain] = max(found.get(chain, (0.0, 0.0)), (float(far), float(frame)))
-    return found
+                farthest[chain] = max(farthest.get(chain, (0.0, 0.0)), (float(far), float(frame)))
+    return farthest
 
 
 def _plantings(armature: Object) -> list[Planting]:
     """Recorded plantings whose keys and strips all still exist; none if the record is unreadable."""
     ledger = Ledger.present(armature)
     replaced = ledger.planted_paths() if ledger is not None else set()
-    names = {each.name for each in fields(Planting)}
+    names = {entry.name for entry in fields(Planting)}
     try:
         listed = json.loads(armature.twobone.plantings or "[]")
-        recorded = [Planting(**{name: value for name, value in each.items() if name in names}) for each in listed]
+        # A later version may have written more than this one knows.
+        recorded = [Planting(**{name: value for name, value in record.items() if name in names}) for record in listed]
     except (ValueError, TypeError, AttributeError):
         return []
     return [
-        each
-        for each in recorded
-        if replaced.issuperset(each.paths) and all(is_untouched_strip(armature, name) is not None for name in each.strips)
+        planting
+        for planting in recorded
+        if replaced.issuperset(planting.paths) and all(is_untouched_strip(armature, name) is not None for name in planting.strips)
     ]
 
 
@@ -189,13 +191,6 @@ def _matches(planting: Planting, plan: PlantingPlan) -> bool:
     """Whether a planting has the same legs and frames as a plan."""
     expected = (float(plan.frames[0]), float(plan.frames[-1]), [leg.chain for leg in plan.legs])
     return (planting.first, planting.last, list(planting.contacts)) == expected
-
-
-def _matching(recorded: Sequence[Planting], plan: PlantingPlan) -> Planting | None:
-    """The planting of a plan's legs and frames: of those in several actions, the one whose contacts are keyed now."""
-    found = [each for each in recorded if _matches(each, plan)]
-    keyed = [each for each in found if _is_as_keyed(each, object_named(plan.armature), plan.frames)]
-    return next(iter([*keyed, *found]), None)
 
 
 def _is_as_keyed(planting: Planting, armature: Object, frames: Array) -> bool:

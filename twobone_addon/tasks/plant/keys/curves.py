@@ -159,8 +159,8 @@ def fitted_samples(values: Array) -> Array:
     """Values `(S,)` of the keys fitted to samples `(S,)`: approximate between frames."""
     inner = _cubic(values[np.arange(0, len(values) - 1, SAMPLES_PER_FRAME) + QUARTERS[:, None]])
     fitted = values.copy()
-    for number, part in enumerate(FRACTIONS, start=1):
-        outer = (1.0 - part) ** 3 * values[:-1:SAMPLES_PER_FRAME] + part**3 * values[SAMPLES_PER_FRAME::SAMPLES_PER_FRAME]
+    for number, share in enumerate(FRACTIONS, start=1):
+        outer = (1.0 - share) ** 3 * values[:-1:SAMPLES_PER_FRAME] + share**3 * values[SAMPLES_PER_FRAME::SAMPLES_PER_FRAME]
         fitted[number::SAMPLES_PER_FRAME] = outer + INNER_WEIGHTS[number - 1] @ inner
     return fitted
 
@@ -212,10 +212,10 @@ class _Cubics:
     def samples(self) -> Array:
         """Values `(n, 5, K)` of the cubics at the samples."""
         values = self.windows.copy()
-        for part, start in enumerate(range(0, SAMPLES_PER_FRAME, self.step)):
+        for number, start in enumerate(range(0, SAMPLES_PER_FRAME, self.step)):
             u = (np.arange(1, self.step) / self.step)[:, None]
             first, last = (self.windows[:, [at]] for at in (start, start + self.step))
-            inner = self.handles[:, part, :, None]
+            inner = self.handles[:, number, :, None]
             outer = (1.0 - u) ** 3 * first + u**3 * last
             values[:, start + 1 : start + self.step] = outer + 3.0 * u * (1.0 - u) * ((1.0 - u) * inner[:, 0] + u * inner[:, 1])
         return values
@@ -293,9 +293,11 @@ def with_keys_between(
             break
         cubics = _cubics(windows, step)
         still = magnitude(_ends_between(posed, cubics.samples(), starts) - exact).max(axis=1) <= LARGEST_MOVE * length
-        if step < SAMPLES_PER_FRAME:
+        # Where one cubic from frame to frame does not move the foot, no key is added.
+        if step < SAMPLES_PER_FRAME and still.any():
             fitted = replace(cubics, windows=cubics.windows[still], handles=cubics.handles[still])
-            denser = _inserted(denser, solved.plan.frames[starts[still]], fitted)
+            frames = solved.plan.frames[starts[still]]
+            denser = [_inserted(key, frames, fitted, column) for column, key in enumerate(denser)]
         starts, windows, exact = starts[~still], windows[~still], exact[~still]
     return denser
 
@@ -325,14 +327,8 @@ def _ends_between(posed: PosedByCurves, windows: Array, starts: Indices) -> Arra
     return ends.reshape(len(starts), -1, 3)
 
 
-def _inserted(keys: Sequence[SmoothKeys], frames: Array, cubics: _Cubics) -> list[SmoothKeys]:
-    """Insert the keys of cubics that begin at `frames` `(n,)`; each of these frames and the next must have a key."""
-    if not len(frames):
-        return list(keys)
-    return [_channel_inserted(key, frames, cubics, column) for column, key in enumerate(keys)]
-
-
-def _channel_inserted(key: SmoothKeys, frames: Array, cubics: _Cubics, column: int) -> SmoothKeys:
+def _inserted(key: SmoothKeys, frames: Array, cubics: _Cubics, column: int) -> SmoothKeys:
+    """Insert a channel's keys of cubics that begin at `frames` `(n,)`; each of these frames and the next must have a key."""
     places = np.searchsorted(key.frames, frames)
     length = (key.frames[places + 1] - frames)[:, None] * cubics.step / SAMPLES_PER_FRAME
     starts = frames[:, None] + length * np.arange(SAMPLES_PER_FRAME // cubics.step)
@@ -434,7 +430,7 @@ def _piece_keys(
     piece_keys = []
     for piece in pieces:
         first, last = np.searchsorted(keys[0].frames, plan.frames[list(piece)] + (-NEAR_FRAME, NEAR_FRAME))
-        piece_keys.append((piece, [_part_of_keys(each, slice(first, last)) for each in keys]))
+        piece_keys.append((piece, [_part_of_keys(key, slice(first, last)) for key in keys]))
     return piece_keys
 
 
@@ -466,9 +462,9 @@ def _scale_curves(leg: PlantedLeg, rows: Indices) -> list[CurveSamples]:
     if np.all(leg.ratios[rows] == 1.0):
         return []
     curves = []
-    for each in leg.before.scales:
-        path, name, present = scale_path(each.bone), each.bone.name, each.present[rows]
-        values = present * leg.ratios[rows, None] ** each.power
+    for scale in leg.before.scales:
+        path, name, present = scale_path(scale.bone), scale.bone.name, scale.present[rows]
+        values = present * leg.ratios[rows, None] ** scale.power
         curves += [CurveSamples(path, axis, name, values[:, axis], present[:, axis]) for axis in range(3)]
     return curves
 
@@ -484,10 +480,10 @@ def _present(leg: LegMotion) -> dict[Channel, Present]:
         for index in range(4):
             channel = Channel(rotation_path(bone), index)
             present[channel] = Present(every_row(values, count)[:, index], plan.keyed[channel])
-    for each in leg.scales:
+    for scale in leg.scales:
         for axis in range(3):
-            channel = Channel(scale_path(each.bone), axis)
-            present[channel] = Present(each.present[:, axis], plan.keyed[channel])
+            channel = Channel(scale_path(scale.bone), axis)
+            present[channel] = Present(scale.present[:, axis], plan.keyed[channel])
     return present
 
 
@@ -531,7 +527,7 @@ def root_keys(
     solved = []
     for piece in changed_pieces(_root_changes(moves), whole_range=whole_range or _is_whole(plan)):
         rows = piece_samples(piece)
-        parts = [replace(each, values=each.values[rows], present=each.present[rows]) for each in curves]
+        parts = [replace(curve, values=curve.values[rows], present=curve.present[rows]) for curve in curves]
         frames = plan.frames[piece[0] : piece[1] + 1]
         if may_reduce and plan.settings.keys == "REDUCE" and len(frames) > 1:
             space = _root_space(plan, root, samples.on(plan.samples))
@@ -612,15 +608,15 @@ def _channels(
     """Merge the keys of all pieces by channel; some pieces have fewer channels than others."""
     keys: dict[Channel, list[tuple[Piece, SmoothKeys]]] = {}
     for piece, piece_keys in solved:
-        for made in piece_keys:
-            keys.setdefault(made.channel, []).append((piece, made))
+        for key in piece_keys:
+            keys.setdefault(key.channel, []).append((piece, key))
     channels = []
     for channel, pieces in keys.items():
-        now, made = present[channel], [part for _, part in pieces]
+        now, new_keys = present[channel], [piece_keys for _, piece_keys in pieces]
         ends = [_ends(now, piece) for piece, _ in pieces]
         within = float(plan.frames[0]), float(plan.frames[-1])
-        outside = None if _is_whole(plan) else held_beside(now.keyed, made, ends, within)
-        channels.append(ChannelPieces(strip, made, outside))
+        outside = None if _is_whole(plan) else held_beside(now.keyed, new_keys, ends, within)
+        channels.append(ChannelPieces(strip, new_keys, outside))
     return channels
 
 

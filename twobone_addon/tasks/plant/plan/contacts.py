@@ -55,13 +55,13 @@ def standing_of(plan: PlantingPlan, found: FoundContacts, legs: Sequence[LegMoti
     does so without sliding stands from lying flat on, unless its contacts were set by hand.
     """
     count, keyed = len(plan.frames), found.plan.keyed
-    if any(each.is_keyed for each in keyed):
-        states, by_hand = [each.states[:count] for each in keyed], [each.by_hand[:count] for each in keyed]
+    if any(contact.is_keyed for contact in keyed):
+        states, by_hand = [contact.states[:count] for contact in keyed], [contact.by_hand[:count] for contact in keyed]
     else:
-        states, by_hand = [each[:count] for each in found.states], [np.zeros(count, bool)] * len(keyed)
+        states, by_hand = [of_foot[:count] for of_foot in found.states], [np.zeros(count, bool)] * len(keyed)
     shortened = [
-        each if foot.points.knows_heel else np.where(hand, each, _from_flat_on(each, leg, found, plan.frames_per_second))
-        for foot, leg, each, hand in zip(found.plan.feet, legs, states, by_hand, strict=True)
+        of_foot if foot.points.knows_heel else np.where(hand, of_foot, _from_flat_on(of_foot, leg, found, plan.frames_per_second))
+        for foot, leg, of_foot, hand in zip(found.plan.feet, legs, states, by_hand, strict=True)
     ]
     return Standing(found, shortened, by_hand)
 
@@ -149,7 +149,7 @@ def _with_animated_ground(ground: Ground, standing: Standing, legs: Sequence[Leg
         foot = at_frames(in_ground(leg.foot, ground))
         points = np.array([foot.points(foot.heel), foot.points(foot.ball)])
         soles = points[..., 2] - np.array([[0.0], [leg.ball_height]])
-        below = np.array([each[:, 2] - ground.over(each) for each in points])
+        below = np.array([path[:, 2] - ground.over(path) for path in points])
         below = nearer_ground(soles, below, magnitude((points[1] - points[0])[:, :2]))
         stands = np.array([on_heel(states), on_ball(states)])
         flat.append(soles[stands])
