@@ -37,7 +37,7 @@ from twobone_addon.tasks import find_limbs as limbs  # noqa: E402
 from twobone_addon.tasks.convert.task import ConvertedReport  # noqa: E402
 from twobone_addon.tasks.find_contacts import task as contacts  # noqa: E402
 from twobone_addon.tasks.give.baking import TargetReport  # noqa: E402
-from twobone_addon.tasks.plant.report import reporting as planting  # noqa: E402
+from twobone_addon.tasks.plant.report import reports as planting  # noqa: E402
 from twobone_addon.tasks.switch.reports import SwitchReport  # noqa: E402
 
 OPTIONS_PAGE = ROOT / "docs" / "options.md"

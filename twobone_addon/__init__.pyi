@@ -11,8 +11,8 @@ from .tasks.clear import ClearReport
 from .tasks.find_contacts.task import ContactReport
 from .tasks.find_limbs import LimbsReport
 from .tasks.nudge.task import NudgeReport
-from .tasks.plant.report.reporting import PlantReport, RootFitReport
-from .tasks.switch.limb_switch import SwitchedLimbs
+from .tasks.plant.report.reports import PlantReport, RootFitReport
+from .tasks.switch.reports import SwitchedLimbs
 
 __version__: str
 

@@ -21,7 +21,7 @@ from ..tasks.all_tasks import all_tasks
 from ..tasks.convert.task import ConvertedReport
 from ..tasks.find_contacts.task import ContactReport
 from ..tasks.give.baking import TargetReport
-from ..tasks.plant.report.reporting import PlantReport, RootFitReport
+from ..tasks.plant.report.reports import PlantReport, RootFitReport
 from ..tasks.switch.reports import SwitchReport
 from .batch.shots import STATES, ShotRecord
 from .job import ALIASES, OF_COMMAND, ONCE, USES, WITH_CHAINS

@@ -39,7 +39,7 @@ from ..tasks.audit import AUDIT, clips_of
 from ..tasks.bake import BAKE, INSPECT, Rehearsal
 from ..tasks.convert.plans import is_converted
 from ..tasks.convert.task import CONVERT
-from ..tasks.plant.report.reporting import missed_by
+from ..tasks.plant.report.reports import missed_by
 from ..tasks.switch.task import run_after_switch
 from .batch.shots import ShotRecord, write_record
 from .flags import ChainGroup, flag

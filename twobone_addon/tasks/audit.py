@@ -42,7 +42,7 @@ from .find_contacts.solve import FoundContacts, grounded_feet, solve_contacts
 from .find_limbs import HUGE, found_limbs
 from .plant.keys.anew import planted_departures
 from .plant.pose.standing import LARGE_REPAIR
-from .plant.report.reporting import Lengths
+from .plant.report.reports import Lengths
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,8 @@ from .plant.keys.curves import ChannelPieces, root_keys
 from .plant.plan.feet import LegMotion, leg_motion
 from .plant.plan.planning import LegPlan, PlantingPlan, plan_fitting
 from .plant.pose.standing import NOTHING, farthest_moves, reach_limits, root_needs, smoothed_moves, smoothing_window
-from .plant.report.reporting import REACHED, Lengths, ReachReport, RootFitReport, RootReport, count_keys, proof_quantities, track
+from .plant.report.reporting import REACHED, count_keys, proof_quantities, track
+from .plant.report.reports import Lengths, ReachReport, RootFitReport, RootReport
 
 AXES = {"X": np.array([1.0, 0.0, 0.0]), "Y": np.array([0.0, 1.0, 0.0]), "Z": np.array([0.0, 0.0, 1.0])}
 

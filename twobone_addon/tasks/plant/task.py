@@ -41,7 +41,8 @@ from ..give.baking import (
 from ..give.guides import missing_guides
 from .keys.anew import EarlierPlanting, earlier_planting, note_planting, planted_before, planting_changes
 from .plan.planning import LegPlan, PlantingPlan, PlantPlan, plan_planting
-from .report.reporting import PlantReport, Proof, plant_report, proof_frames, proof_quantities, visible_ends, visible_leg
+from .report.reporting import Proof, plant_report, proof_frames, proof_quantities, visible_ends, visible_leg
+from .report.reports import PlantReport
 from .solve import PlantSolution, solve_plan
 
 HELD = 550
@@ -116,8 +117,9 @@ def planted_report(
 ) -> PlantReport:
     """The report of one action; `targets` are those of the legs' targets and poles, none if they are not kept."""
     motion = plan.settings.root_motion
-    measured = (solved.samples, proof)
-    report = plant_report(solved.footing, solved.planted, measured, solved.keys, travel=solved.travel, root_motion=motion)
+    report = plant_report(
+        solved.footing, solved.planted, solved.samples, proof, solved.keys, travel=solved.travel, root_motion=motion
+    )
     chains = []
     for number, chain in enumerate(report.chains):
         contacts = []

@@ -1,17 +1,15 @@
-"""Make the report of Plant Feet from a solution and its proof."""
+"""Measure planted feet, before and after, and make their report."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from ....core.array_types import Array, Codes, Mask
 from ....core.arrays import every_row, magnitude
-from ....core.audit import HUMAN_LEGS, STEP, pops
+from ....core.audit import STEP, pops
 from ....core.contacts.skating import skate_share
 from ....core.contacts.states import contacts_of_states, on_ball, on_heel, runs
 from ....core.curves.frames import ranges
@@ -21,396 +19,20 @@ from ....core.planting.ground import Ground
 from ....core.planting.pins import Pin
 from ....pipeline.motion.plan_motion import points
 from ....pipeline.proof import VisibleEnd, visible_end
-from ....pipeline.report.reports import Report, Visible
-from ....pipeline.report.units import Units, digits
+from ....pipeline.report.reports import Visible
 from ....records import replace
-from ....said import Sentence, joined, note
+from ....said import Sentence, note
 from ....scene.lookup import object_named
 from ....scene.rig.constraints import acts_on
 from ....scene.rig.rest_reading import scaled_bone_above
 from ....scene.sampling.quantities import Quantity, Samples
 from ....scene.visible.skin import Skins
-from ...find_contacts.task import not_seen, steps, taken_as_it_is
 from ..keys.curves import ChannelPieces
 from ..plan.contacts import ground_after
 from ..plan.feet import LegMotion
 from ..plan.planning import LegPlan, PlantingPlan
-from ..pose.standing import LARGE_REPAIR, Footing, LeftContact, Planted, PlantedLeg, least_moves
-
-MUCH_SLIDING = 0.4
-"""Share of sliding low frames above which the sentence mentions it: a swing takes 40 % of a walk, and all of it may be low."""
-
-
-@dataclass(frozen=True, slots=True)
-class Lengths:
-    """Formats distances of a character, by its scene's units and the length of its longest leg in world units."""
-
-    units: Units
-    leg: float
-
-    def said(self, distance: float) -> str:
-        """A distance in world units as text; where legs are no human's in these units, with its part of the leg as well."""
-        text = self.units.said(distance, self.leg)
-        is_human = self.units.system != "NONE" and HUMAN_LEGS[0] <= self.leg * self.units.scale <= HUMAN_LEGS[1]
-        return text if is_human or not self.is_seen(distance) else f"{text} ({digits(100.0 * distance / self.leg)} % of the leg)"
-
-    def is_seen(self, distance: float) -> bool:
-        """Whether a distance in world units is visible."""
-        return distance >= self.units.seen(self.leg)
-
-
-@dataclass(frozen=True, slots=True)
-class PlantedContact:
-    """One contact. Distances in world units."""
-
-    first: float
-    last: float
-    point: str
-    """`HEEL`, `BALL` or `BOTH`."""
-    height: float
-    """Height of the pin; of two pins, that of the lower."""
-    slide_before: float
-    """Largest distance of a standing point from its pin before planting, at frames."""
-    slide_after: float | None
-    """Largest distance of a standing point from its pin after planting, at frames."""
-    slide_between_before: float
-    """As `slide_before`, at quarter frames too."""
-    slide_between: float | None
-    """As `slide_after`, at quarter frames too."""
-    moved: float | None = None
-    """Largest distance of a standing point from its place before planting, at frames: the size of the repair."""
-    travel: float | None = None
-    """Distance that the foot travelled over its ground during the contact, as found; `None` where you keyed it."""
-    confidence: float | None = None
-    """0 to 1: how well the motion supports the contact; `None` where you keyed it."""
-
-
-@dataclass(frozen=True, slots=True)
-class LegReport:
-    """One leg."""
-
-    armature: str
-    chain: str
-    upper: str
-    lower: str
-    tip: str
-    frames: int
-    frame_start: float
-    frame_end: float
-    keys: int
-    channels: int
-    contacts: list[PlantedContact]
-    skating_before: float
-    """Share of the frames on the ground at which a standing point is lower than 5 % of the leg and faster than half a metre
-    a second, before planting."""
-    skating_after: float | None
-    """`skating_before` after planting."""
-    skate_share_before: float
-    """Share of the frames with a low ball, within 5.6 % of the leg above its lowest 2 %, at which it is faster than 0.56 legs a
-    second, before planting. Independent of contacts; feet that swing low count as well."""
-    skate_share_after: float | None
-    """`skate_share_before` after planting."""
-    out_of_reach: list[list[float]]
-    """`[first, last]` ranges of frames on the ground at which the leg does not reach."""
-    penetration_before: float
-    """Largest depth of heel or ball below the ground, before planting."""
-    penetration_after: float | None
-    """`penetration_before` after planting."""
-    knee_acceleration_before: float
-    """Largest angular acceleration of the knee before planting, radians per second squared."""
-    knee_acceleration_after: float | None
-    """`knee_acceleration_before` after planting."""
-    ball_acceleration_before: float
-    """Largest acceleration of the ball of the foot over steps of a thirtieth of a second, world units per second squared, before
-    planting."""
-    ball_acceleration_after: float | None
-    """`ball_acceleration_before` after planting."""
-    foot_turned: float | None
-    """Largest angle in radians between the foot, from heel to ball, and the foot before planting."""
-    max_departure: float | None
-    """Largest distance of heel or ball from its place before planting, world units, at all frames."""
-    notes: list[Sentence]
-    visible: Visible | None = None
-    """The visible bone of the leg; its `max_distance` is from the end of the leg."""
-
-    sole: str = "REST"
-    """Source of the sole's position: `MESH`, `BONE`, `MOTION`, `SET` or `REST`."""
-    target: str = ""
-    """With Keep Targets: name of the target; empty otherwise."""
-    pole: str = ""
-    """With Keep Targets: name of the pole; empty otherwise."""
-    max_round_trip: float | None = None
-    """Largest distance by which baking with target and pole moves a joint, world units."""
-    max_stretch: float = 1.0
-    """Largest factor by which the leg is scaled to reach, if its Reach is Stretch."""
-    left: Sequence[LeftContact] = ()
-    """Contacts left as they are: planting would move the foot by more than Maximum Repair, or the foot shuffles."""
-
-    @property
-    def is_on_target(self) -> bool:
-        """Whether there is nothing that a person should look at."""
-        return not self.out_of_reach and self.is_seen
-
-    @property
-    def is_seen(self) -> bool:
-        """Whether the visible bone follows the leg."""
-        return self.visible is None or self.visible.follows
-
-    @property
-    def slide_before(self) -> float:
-        """Largest slide before planting, between frames as well; 0 without contacts."""
-        return max((contact.slide_between_before for contact in self.contacts), default=0.0)
-
-    @property
-    def slide_now(self) -> float | None:
-        """Largest slide after planting, between frames as well; `None` without verification or contacts."""
-        return max((contact.slide_between for contact in self.contacts if contact.slide_between is not None), default=None)
-
-
-@dataclass(frozen=True, slots=True)
-class RootReport:
-    """The root and its moves."""
-
-    bone: str
-    max_move: float
-    """Largest move, world units."""
-    keys: int
-    travel: list[float]
-    """Added root motion from the first frame to the last, along the world's axes."""
-    root_motion: str = "KEEP"
-    """The setting: `KEEP`, `ADD` or `REMOVE`."""
-    least_move: float | None = None
-    """Largest move that standing feet require, with legs at full length and in the shortest direction; `None` for Fit Root."""
-
-    def said(self, lengths: Lengths) -> list[Sentence]:
-        """Parts of the sentence about root motion, if requested, and moves, if any."""
-        along, parts = math.hypot(*self.travel[:2]), []
-        if self.root_motion != "KEEP":
-            distance = lengths.said(along) if along else ""
-            parts.append(root_motion(self.bone, distance, is_added=self.root_motion == "ADD"))
-        if self.max_move:
-            parts.append(moved(self.bone, lengths.said(self.max_move)))
-        return parts
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlantReport(Report):
-    """All legs of a character."""
-
-    SAYS_NOTES: ClassVar[bool] = False
-    UNTOLD: ClassVar[frozenset[str]] = frozenset({"lengths"})
-
-    chains: Sequence[LegReport]
-    root: RootReport | None
-    lengths: Lengths
-    skate_share_before: float
-    """Skate share of all chains together before planting."""
-    skate_share_after: float | None
-    """Skate share of all chains together after planting."""
-    held_ground: str = ""
-    """Name of a ground that deforms over time, whose shape at the current frame was used; empty otherwise."""
-    cycle_gap: float | None = None
-    """Largest distance of a joint at the last frame from its place at the first, world units; `None` also where the two poses
-    differed before."""
-    is_anew: bool = False
-    """Whether an earlier planting was removed first, because contacts or settings have changed."""
-    is_on_top: bool = False
-    """Whether contacts have changed and the earlier planting could not be removed."""
-
-    @property
-    def is_as_asked(self) -> bool:
-        """Whether there is nothing that a person should look at."""
-        closes = self.cycle_gap is None or not self.lengths.is_seen(self.cycle_gap)
-        return closes and not self.is_on_top and all(chain.is_on_target for chain in self.chains)
-
-    @property
-    def summary(self) -> Sentence:
-        """One line for people; what makes the rest pointless comes first."""
-        standing = [chain for chain in self.chains if chain.contacts]
-        seen = self._unseen()
-        parts = [*seen]
-        if standing:
-            parts += self._planted(standing)
-        else:
-            parts.append(none_stands(was_planted=self.is_anew))
-        parts += self._left()
-        missed = [chain for chain in standing if chain.out_of_reach]
-        if missed:
-            parts.append(out_of_reach_from(missed[0].chain, missed[0].out_of_reach[0][0]))
-        if not standing:
-            return joined(parts, "; ")
-        if self.cycle_gap is not None and self.lengths.is_seen(self.cycle_gap):
-            gap = {"distance": self.lengths.said(self.cycle_gap)}
-            parts.append(Sentence("the cycle no longer closes (gap {distance})", gap))
-        if self.skate_share_after is not None and self.skate_share_after > MUCH_SLIDING:
-            share = {"share": f"{self.skate_share_after:.0%}"}
-            parts.append(Sentence("{share} of low frames still slide: see Audit, or give contacts", share))
-        if self.is_on_top:
-            parts.append(Sentence("earlier planting kept: removed contacts stay planted until you undo it"))
-        if self.held_ground:
-            parts.append(taken_as_it_is(self.held_ground))
-        if self.root is not None:
-            parts += self.root.said(self.lengths)
-        stretch = max(chain.max_stretch for chain in self.chains)
-        if stretch > 1.0:
-            parts.append(stretched(stretch))
-        return joined(parts, "; ")
-
-    def _left(self) -> list[Sentence]:
-        """Part of the sentence about contacts left as they are, if any."""
-        left = [(contact.moved, contact.first, chain.chain) for chain in self.chains for contact in chain.left]
-        if not left:
-            return []
-        farthest, frame, name = max(left)
-        said = "contacts left as they are: {count}; planting would move {chain} by {distance} at frame {frame}"
-        values = {"count": len(left), "distance": self.lengths.said(farthest), "chain": name, "frame": f"{frame:g}"}
-        return [Sentence(said, values)]
-
-    def _planted(self, standing: Sequence[LegReport]) -> list[Sentence]:
-        """Parts of the sentence: number of contacts, counted as in Find Contacts, and slide before and, if measured, after."""
-        contacts = [contact for chain in standing for contact in chain.contacts]
-        count = sum(len(steps((each.first, each.last) for each in chain.contacts)) for chain in standing)
-        then = max(chain.slide_before for chain in standing)
-        now = max((chain.slide_now for chain in standing if chain.slide_now is not None), default=None)
-        if not self.lengths.is_seen(then) and not self.lengths.is_seen(now or 0.0):
-            return [still_already(count, len(standing))]
-        phrase = planted if self._has_keys else still_already
-        said = phrase(count, len(standing))
-        if now is None:
-            return [said]
-        at_frames = max(contact.slide_after or 0.0 for contact in contacts)
-        only_between = self.lengths.is_seen(now) and not self.lengths.is_seen(at_frames)
-        before, after = self.lengths.said(then), self.lengths.said(now)
-        if before == after:
-            return [said, slide_as_before(after, only_between=only_between)]
-        slid = Sentence("slide was up to {before}, now {after}", {"before": before, "after": after})
-        if only_between:
-            slid = replace(slid, template="slide was up to {before}, now {after} between frames")
-        return [said, slid]
-
-    @property
-    def _has_keys(self) -> bool:
-        return any(chain.keys for chain in self.chains) or (self.root is not None and self.root.keys > 0)
-
-    def _unseen(self) -> list[Sentence]:
-        """Part of the sentence about the first leg whose visible bone does not follow it, if any."""
-        names = [chain.chain for chain in self.chains if not chain.is_seen]
-        return [not_seen(name) for name in names[:1]]
-
-
-@dataclass(frozen=True, slots=True)
-class ReachReport:
-    """Reach of one chain before and after fitting the root."""
-
-    armature: str
-    chain: str
-    upper: str
-    lower: str
-    tip: str
-    frames: int
-    reached_before: int
-    """Number of frames at which the target was in reach before."""
-    reached: int
-    """Number of frames at which the target is in reach now."""
-    out_of_reach_before: list[list[float]]
-    """`[first, last]` ranges of frames at which the target was out of reach before."""
-    out_of_reach: list[list[float]]
-    """`[first, last]` ranges of frames at which the target is out of reach now."""
-
-    @property
-    def is_on_target(self) -> bool:
-        """Whether there is nothing that a person should look at."""
-        return not self.out_of_reach
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RootFitReport(Report):
-    """The root, and the reach of its chains."""
-
-    SAYS_NOTES: ClassVar[bool] = False
-    UNTOLD: ClassVar[frozenset[str]] = frozenset({"lengths"})
-
-    chains: Sequence[ReachReport]
-    root: RootReport
-    lengths: Lengths
-
-    @property
-    def is_as_asked(self) -> bool:
-        """Whether there is nothing that a person should look at."""
-        return all(chain.is_on_target for chain in self.chains)
-
-    @property
-    def summary(self) -> Sentence:
-        """One line for people."""
-        parts = [moved(self.root.bone, self.lengths.said(self.root.max_move))]
-        missed = next((chain for chain in self.chains if chain.out_of_reach), None)
-        if missed is not None:
-            parts.append(out_of_reach_from(missed.chain, missed.out_of_reach[0][0]))
-        return joined(parts, "; ")
-
-
-def missed_by(chain: LegReport | ReachReport) -> Sentence:
-    """Sentence about the problem of a chain that is not on target."""
-    if not chain.out_of_reach:
-        return not_seen(chain.chain)
-    return out_of_reach_from(chain.chain, chain.out_of_reach[0][0])
-
-
-def out_of_reach_from(chain: str, frame: float) -> Sentence:
-    """Sentence about a chain that does not reach, and its first such frame."""
-    return Sentence("{chain} is out of reach, first at frame {frame}", {"chain": chain, "frame": f"{frame:g}"})
-
-
-def planted(contacts: int, feet: int) -> Sentence:
-    """Number of contacts planted."""
-    if contacts == 1:
-        return Sentence("1 contact planted")
-    if feet == 1:
-        return Sentence("{contacts} contacts of one foot planted", {"contacts": contacts})
-    return Sentence("{contacts} contacts of {chains} feet planted", {"contacts": contacts, "chains": feet})
-
-
-def none_stands(*, was_planted: bool) -> Sentence:
-    """There are no contacts to plant."""
-    if was_planted:
-        return Sentence("No contacts left; the earlier planting was removed")
-    return Sentence("No foot contacts found; nothing was changed")
-
-
-def still_already(contacts: int, feet: int) -> Sentence:
-    """Number of contacts that were planted already."""
-    if contacts == 1:
-        return Sentence("1 contact was already planted")
-    if feet == 1:
-        return Sentence("{contacts} contacts on one foot were already planted", {"contacts": contacts})
-    return Sentence("{contacts} contacts on {chains} feet were already planted", {"contacts": contacts, "chains": feet})
-
-
-def slide_as_before(distance: str, *, only_between: bool) -> Sentence:
-    """The slide, unchanged by planting."""
-    if only_between:
-        return Sentence("sliding by up to {distance} between frames, as before", {"distance": distance})
-    return Sentence("sliding by up to {distance}, as before", {"distance": distance})
-
-
-def root_motion(bone: str, distance: str, *, is_added: bool) -> Sentence:
-    """Root motion added or removed; an empty distance if there was none."""
-    if not distance:
-        return Sentence("no root motion to add") if is_added else Sentence("no root motion to remove")
-    if is_added:
-        return Sentence("root motion of {distance} added to {bone}", {"distance": distance, "bone": bone})
-    return Sentence("root motion of {distance} removed from {bone}", {"distance": distance, "bone": bone})
-
-
-def stretched(factor: float) -> Sentence:
-    """Largest factor by which legs are scaled, as what they gain."""
-    return Sentence("legs stretched by up to {percent:.2g} %", {"percent": 100.0 * (factor - 1.0)})
-
-
-def moved(bone: str, distance: str) -> Sentence:
-    """Largest move of the root that lets legs reach."""
-    return Sentence("{bone} moved by up to {distance}", {"bone": bone, "distance": distance})
-
+from ..pose.standing import LARGE_REPAIR, Footing, Planted, PlantedLeg, least_moves
+from .reports import LegReport, Lengths, PlantedContact, PlantReport, RootReport
 
 SKATING_SPEED = 0.5
 """Metres per second; a standing point that is faster skates."""
@@ -459,12 +81,12 @@ def proof_quantities(plan: PlantingPlan) -> list[Quantity]:
 
 def proof_frames(plan: PlantingPlan, states: list[Codes]) -> Array:
     """All frames, and the quarter frames during which a foot stands."""
-    wanted = np.zeros(len(plan.samples), dtype=bool)
-    wanted[::SAMPLES_PER_FRAME] = True
-    for each in states:
-        for first, last in runs(each > 0):
-            wanted[first * SAMPLES_PER_FRAME : last * SAMPLES_PER_FRAME] = True
-    return plan.samples[wanted]
+    measured = np.zeros(len(plan.samples), dtype=bool)
+    measured[::SAMPLES_PER_FRAME] = True
+    for leg_states in states:
+        for first, last in runs(leg_states > 0):
+            measured[first * SAMPLES_PER_FRAME : last * SAMPLES_PER_FRAME] = True
+    return plan.samples[measured]
 
 
 def track(leg: LegPlan, samples: Samples) -> LegTrack:
@@ -561,7 +183,7 @@ def sliding_causes(leg: LegMotion, contacts: Sequence[PlantedContact], after: Sa
     constrained = next((name for name in turned if acts_on(armature.pose.bones[name])), None)
     if constrained is not None:
         return [note(CONSTRAINED, bone=constrained)]
-    if not any(_is_moved_by_shape(leg, contact, after) for contact in sliding):
+    if not any(_shape_change(leg, contact, after) >= CAUSE_SHARE * (contact.slide_after or 0.0) for contact in sliding):
         return []
     bone = scaled_bone_above(armature, foot)
     if bone is None:
@@ -569,14 +191,10 @@ def sliding_causes(leg: LegMotion, contacts: Sequence[PlantedContact], after: Sa
     return [note(OF_BONE, scaled=bone, bone=foot)]
 
 
-def _is_moved_by_shape(leg: LegMotion, contact: PlantedContact, after: Samples) -> bool:
+def _shape_change(leg: LegMotion, contact: PlantedContact, after: Samples) -> float:
+    """Largest change of a distance between ankle, heel and ball during a contact, world units."""
     rows = (after.frames >= contact.first) & (after.frames <= contact.last)
-    return _shape_change(leg, after, rows) >= CAUSE_SHARE * (contact.slide_after or 0.0)
-
-
-def _shape_change(leg: LegMotion, after: Samples, rows: Array) -> float:
-    """Largest change of a distance between ankle, heel and ball over some of the samples `(M,)`, world units."""
-    world, foot = (after.every(each)[rows, :3, :3] for each in (leg.leg.plan.armature_world, foot_pose(leg.leg)))
+    world, foot = (after.every(matrices)[rows, :3, :3] for matrices in (leg.leg.plan.armature_world, foot_pose(leg.leg)))
     points = leg.leg.points
     vectors = np.stack([points.heel, points.ball, points.ball - points.heel])
     lengths = magnitude(np.einsum("fij,pj->fpi", world @ foot, vectors))
@@ -633,25 +251,25 @@ class Proof:
 def plant_report(
     footing: Footing,
     planted: Planted,
-    samples: tuple[Samples, Proof],
+    before: Samples,
+    proof: Proof,
     keys: Sequence[ChannelPieces],
     *,
     travel: Array,
     root_motion: str,
 ) -> PlantReport:
-    """Make the report; `samples` are the samples before planting, and the proof of the result."""
-    plan, (before, proof) = footing.plan, samples
-    chains, track_pairs, places, after = [], [], [], proof.samples
+    """Make the report from the samples `before` planting and the proof of the result."""
+    plan, chains, track_pairs, places, after = footing.plan, [], [], [], proof.samples
     for leg, visible, left in zip(planted.legs, proof.visible, planted.left or [()] * len(planted.legs), strict=True):
         leg_plan = leg.before.leg
         paths = {path for path, _ in leg_plan.plan.keyed}
         written = [channel for channel in keys if channel.pieces[0].path in paths]
         later = ground_after(footing.ground, travel)
         old, new = track(leg_plan, before.on(plan.samples)), None if after is None else track(leg_plan, after)
-        tracks = _measured(footing, leg, footing.ground, old), None if new is None else _measured(footing, leg, later, new)
+        then, now = _measured(footing, leg, footing.ground, old), None if new is None else _measured(footing, leg, later, new)
         track_pairs += [] if new is None else [(old, new)]
-        places.append([each[1].places for each in tracks if each is not None])
-        leg_report = _leg_report(footing, planted, leg, tracks, written)
+        places.append([then.places, *([] if now is None else [now.places])])
+        leg_report = _leg_report(footing, planted, leg, then, now, keys=written)
         causes = sliding_causes(leg.before, leg_report.contacts, after)
         chains.append(replace(leg_report, visible=visible, left=left, notes=[*leg_report.notes, *causes]))
     root, notes = None, list(plan.notes)
@@ -664,7 +282,7 @@ def plant_report(
     lengths = Lengths(plan.units, max(leg.before.length for leg in planted.legs))
     notes += _far_repairs(chains, lengths.leg)
     gap = cycle_gap(track_pairs, lengths.leg, travel[-1]) if track_pairs and not len(footing.cuts) else None
-    shares = [skate_share(np.stack(each), lengths.leg, plan.frames_per_second) for each in zip(*places, strict=True)]
+    shares = [skate_share(np.stack(of_legs), lengths.leg, plan.frames_per_second) for of_legs in zip(*places, strict=True)]
     return PlantReport(
         chains=chains,
         root=root,
@@ -686,11 +304,13 @@ def _leg_report(
     footing: Footing,
     planted: Planted,
     leg: PlantedLeg,
-    tracks: tuple[tuple[LegTrack, _Measures], tuple[LegTrack, _Measures] | None],
+    then: _Measures,
+    now: _Measures | None,
+    *,
     keys: Sequence[ChannelPieces],
 ) -> LegReport:
     plan, leg_plan, frames = footing.plan, leg.before.leg, footing.plan.frames
-    (before, then), (after, now) = tracks[0], tracks[1] or (None, None)
+    before, after = then.track, None if now is None else now.track
     return LegReport(
         armature=plan.armature,
         chain=leg_plan.chain,
@@ -747,6 +367,8 @@ def _stretched(leg: PlantedLeg) -> list[Sentence]:
 class _Measures:
     """Measurements of one leg, before or after planting."""
 
+    track: LegTrack
+    """With heels and balls in ground space."""
     skating: float
     penetration: float
     knee_acceleration: float
@@ -756,7 +378,7 @@ class _Measures:
     skate_share: float
 
 
-def _measured(footing: Footing, leg: PlantedLeg, ground: Ground, leg_track: LegTrack) -> tuple[LegTrack, _Measures]:
+def _measured(footing: Footing, leg: PlantedLeg, ground: Ground, leg_track: LegTrack) -> _Measures:
     """Transform a leg's track to ground space and measure it at the frames; `ground` is sampled as the plan."""
     plan = footing.plan
     whole = on_ground(leg_track, ground.at(np.searchsorted(plan.samples, leg_track.frames)))
@@ -764,7 +386,8 @@ def _measured(footing: Footing, leg: PlantedLeg, ground: Ground, leg_track: LegT
     rate, fast = plan.frames_per_second, SKATING_SPEED / plan.units.scale
     heels, balls = footing.ground.over(leg_track.heels), footing.ground.over(leg_track.balls)
     low, places = LOW * leg.before.length, np.column_stack([leg_track.balls[:, :2], balls])
-    return whole, _Measures(
+    return _Measures(
+        whole,
         skating(leg_track, (heels, balls), leg.states, low=low, fast=fast, frames_per_second=rate),
         penetration(heels, balls - leg.before.ball_height),
         float(np.abs(knee_acceleration(leg_track, rate)).max(initial=0.0)),
