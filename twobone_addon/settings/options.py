@@ -167,12 +167,12 @@ def options_of(settings: type) -> tuple[Option, ...]:
     Needs that refer to a setting the class does not have are dropped: classes share declarations.
     """
     entries = {entry.name: entry.metadata["option"] for entry in fields(settings) if "option" in entry.metadata}
-    made = []
+    options = []
     for name, (group, kind, default, label, text, rest) in entries.items():
         needs = rest.get("needs")
-        own = rest | {"needs": needs if needs and needs.setting in entries else None}
-        made.append(Option(name, kind, group, default, label, text, **own))
-    return tuple(made)
+        known = rest | {"needs": needs if needs and needs.setting in entries else None}
+        options.append(Option(name, kind, group, default, label, text, **known))
+    return tuple(options)
 
 
 @dataclass(frozen=True)
@@ -217,7 +217,7 @@ def check(option: Option, value: object) -> None:  # noqa: C901 - one rule for e
         if not isinstance(value, bool):
             raise SettingError("{option} is {value}. Use true or false.", option=Sentence(option.label), value=shown(value))
     elif option.kind is OptionKind.VECTOR:
-        if not isinstance(value, list | tuple) or len(value) != AXES or not all(is_number(part) for part in value):
+        if not isinstance(value, list | tuple) or len(value) != AXES or not all(is_number(number) for number in value):
             raise SettingError(
                 "{option} is {value}. Use three finite numbers.", option=Sentence(option.label), value=shown(value)
             )

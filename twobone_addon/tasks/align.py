@@ -421,6 +421,7 @@ def hinges_of(armature: Object, settings: BakeSettings, names: ChainNames, rest:
         why = why_no_hinges(armature, settings, names, rest)
         if why:
             return [Hinge(bone, None, why) for bone in bones]
+    # A bone keeps its hinge only while those above turn about theirs alone.
     hinges, steady = [], True
     for bone, inherited, link in zip(bones, reference.inherited, reference.links, strict=True):
         hinge = Hinge(bone, hinge_axis(_first(inherited, 2), normal), None)

@@ -117,7 +117,13 @@ class Baked:
 def bake_chains(scene: Scene, settings: BakeAllSettings, active: Object | None, chosen: OwnAction | None) -> Story[Baked]:
     """Key the rotations of chains so that each tip follows its target in the chosen plane."""
     plan = plan_chains(scene, settings, active, chosen)
-    beginning = yield StartOver(list(map(_reach, filter(_starts_over, plan.chains))))
+    # A chain that the last bake bent to its other side is found there again: it goes on from that bake.
+    starting = [
+        chain
+        for chain in plan.chains
+        if chain.settings.plane != "POSE" or not was_flipped(object_named(chain.names.armature), chain.settings.stored)
+    ]
+    beginning = yield StartOver([_reach(chain) for chain in starting])
     verified = Verified()
     keyed, evaluation = yield from keyed_chains(plan.chains, verified)
 
@@ -172,10 +178,6 @@ def plan_chains(scene: Scene, settings: BakeAllSettings, active: Object | None, 
     if not settings.last_wins:
         refuse_overlap(plans)
     return BakePlan(plans, refused)
-
-
-def _starts_over(chain: ChainPlan) -> bool:
-    return chain.settings.plane != "POSE" or not was_flipped(object_named(chain.names.armature), chain.settings.stored)
 
 
 def _reach(chain: ChainPlan) -> ToWrite:

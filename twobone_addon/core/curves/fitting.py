@@ -50,6 +50,7 @@ def worst_drifts(motion: Motion, first: Indices, last: Indices, shapes: Array) -
 
 def _worst_drifts(motion: Motion, first: Indices, last: Indices, shapes: Array) -> Array:
     stride = np.where(last - first > LONG_SEGMENT, FINER, 1)
+    # Original samples have indices that `FINER` divides; those between are estimates.
     begin = first + np.where(stride == 1, 0, -first % FINER)
     counts = (last - begin) // stride + 1
     starts = np.cumsum(counts) - counts

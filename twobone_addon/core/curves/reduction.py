@@ -83,6 +83,7 @@ def _sharing_slack(candidates: Indices, farthest: list[Segment], preferred: Indi
     """As many good segments as in `farthest`, with keys moved back so that the last is not much shorter than the others."""
     count = len(farthest)
     places = np.searchsorted(candidates, [farthest[0].first, *(segment.last for segment in farthest)])
+    # By how much the last segment is shorter than the one before it: each key gives up its part of that.
     slack = max(0, int(2 * places[-2] - places[-3] - places[-1])) if count > 1 else 0
     chosen: list[Segment] = []
     for index in range(count - 1, -1, -1):

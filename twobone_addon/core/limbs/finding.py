@@ -353,6 +353,7 @@ def find_limbs(skeleton: Skeleton) -> Findings:
     known = [pair for pair in pairs if all(is_known_at_rest(skeleton, bones) for bones in pair.both)]
     lost = [(tuple(bones.upper for bones in pair.both), Reason.LOOSE) for pair in pairs if pair not in known]
     found = Found(tuple(known), (*lost, *found.left_out))
+    # Sides are decided over the poses that agree, and over the rest if that is a pose.
     if laid_out and not len(agreeing):
         agreeing = poses
     elif not from_motion:

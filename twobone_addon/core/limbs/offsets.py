@@ -50,6 +50,7 @@ def with_loose_ends(skeleton: Skeleton, poses: Array, tolerance: float) -> tuple
     rest = np.stack([skeleton.heads, skeleton.tails], axis=1)[None]
     parents, placed = list(skeleton.parents), poses if len(poses) and is_laid_out(skeleton) else np.concatenate([rest, poses])
     loose = [bone for bone, above in enumerate(parents) if above < 0 or parents[above] < 0]
+    # First feet that begin where a branch ends, in all poses; then those that keep their distance from its last bone.
     has_children = set(parents)
     for leaf, above in enumerate(skeleton.parents):
         if leaf in has_children or above < 0:

@@ -294,6 +294,7 @@ def _toe(tree: JointTree, controls: Controls, foot: int, way: Sequence[int]) -> 
     toe = next((bone for bone in below if bone >= 0), -1)
     if toe >= 0:
         return toe
+    # Nothing below the foot poses them: they begin at the first joint that is off the line through its neighbours.
     for number, joint in enumerate(way[1:], start=1):
         ankle, after = tree.places[way[0]], way[number + 1 : number + 2]
         beyond = tree.places[after[0]] if after else ankle

@@ -117,6 +117,7 @@ class HingeTurns:
         """Unit quaternions `(..., F, 4)`, from half the angles directly, without matrices."""
         start = to_quaternion(self.start)
         w, x, y, z = np.moveaxis(start, -1, 0)
+        # Products of i, j and k with the start: those of the axis are a sum of them.
         products = np.moveaxis(np.array([[-x, w, -z, y], [-y, z, w, -x], [-z, -y, x, w]]), (0, 1), (-2, -1))
         turned = (self.axis[..., None, :] @ products)[..., 0, :]
         half = 0.5 * self.angles

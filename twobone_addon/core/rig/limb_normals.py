@@ -137,6 +137,7 @@ def _hinges(chain: RestChain, seen: Array, sines: Array) -> Hinges | None:
     carried = _interpolated_axes(seen, sines / telling)
     axes = _blended_axes(seen, sines / telling, carried)
     known = resting_hinge(chain) if is_bent_at_rest(chain) else seen
+    # One sign for the whole motion, so that an overstretched frame does not turn the plane over.
     axes = carried * (-1.0 if np.sum(sines * dot(axes, known)) < 0.0 else 1.0)
     return Hinges(axes, telling, clear_sides(np.arcsin(np.minimum(sines, 1.0)) * np.sign(dot(seen, axes))))
 

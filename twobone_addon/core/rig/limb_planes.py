@@ -126,8 +126,10 @@ def pole_places(joints: Array, sides: Array, angle: float, normals: Array) -> Ar
     """
     root, along = joints[:, 0], unit(joints[:, -1] - joints[:, 0])
     away = _bend_offset(joints, along)
+    # Below the middle joint on the line; a zigzag has no one such joint, so its pole stands beside the root.
     foot = root if joints.shape[1] > TRIANGLE_JOINTS else joints[:, 1] - away
     aside = unit(np.cross(along, normals))
+    # A positive bend has its joint on the pole's side, a negative one on the other.
     aside = aside * (sides * np.where(np.sum(away * aside, axis=-1) < 0.0, -1.0, 1.0))[:, None]
     if angle:
         aside = carried(about_axis(along, np.asarray(-angle)), aside)

@@ -215,6 +215,7 @@ def present_reference(chain: RestChain, motion: ChainMotion) -> Reference:
     joints = joints_of(chain, poses)
     inherited = tuple(transforms[index].turn_and_scale for index in chain.turning)
     steps = np.moveaxis(joints[..., 1:, :] - joints[..., :-1, :], -2, 0)
+    # A bone's own rotation acts before what it inherits, so its link is taken back to there.
     links = tuple(solve_linear(matrix, link) for matrix, link in zip(inherited, steps, strict=True))
     rotations = tuple(motion.channels[index].rotation for index in chain.turning)
     return Reference(joints, inherited, links, rotations)

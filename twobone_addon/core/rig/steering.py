@@ -106,6 +106,7 @@ def changed_channels(
     """
     from_channels = pose_with_channels(bone, parent_pose, channels)
     if carried:
+        # posed = carrier @ from_channels: the channels must give what is wanted as the carrier sees it.
         aim = from_channels @ np.linalg.inv(posed) @ wanted
     else:
         aim = from_channels.copy() if from_channels.shape == wanted.shape else np.broadcast_to(from_channels, wanted.shape).copy()

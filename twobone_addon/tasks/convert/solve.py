@@ -162,6 +162,7 @@ def solve_limb(limb: LimbPlan, samples: Samples) -> SolvedLimb:
     shown = limb.posed(samples)
     shown_joints = _shown_joints(limb, shown)
     present_scales = [samples.every(limb.chain.channels[index])[:, 7:] for index in limb.chain.rest.turning]
+    # If the joints are off with the scales that the bones have, the IK stretches them: then scales are keyed as well.
     chain, errors = _as_shown(limb, motion, samples, shown, scales=present_scales)
     stretched = bool(np.any(errors > IK_RESIDUAL))
     if stretched:

@@ -95,7 +95,7 @@ def export_contacts(
     for foot, foot_states in zip(plan.feet, found.states, strict=True):
         states[SIDES[plan.legs.sides[foot.chain]]] = foot_states[rows]
     content = labels_as_file(path, states, fps, float(plan.frames[0]))
-    may_replace = _is_contacts if settings.overwrite else _is_nothing
+    may_replace = _is_contacts if settings.overwrite else (lambda _: False)
     report = contact_report(scene, plan, found, samples=samples, ends=ends)
     yield Write([], lambda: report, then=lambda: write(path, content, may_replace, CONTACTS))
     return report
@@ -106,10 +106,6 @@ def _is_contacts(path: Path) -> bool:
         return bool(read_labels(path).states.size)
     except TwoBoneError:
         return False
-
-
-def _is_nothing(_path: Path) -> bool:
-    return False
 
 
 def _path(settings: ContactFileSettings) -> Path:

@@ -92,6 +92,7 @@ def solve_contacts(plan: ContactPlan, samples: Samples) -> FoundContacts:
         lambda points, *_: points.below(height) if height else points,
         as_it_rolls,
     )
+    # Each may move heels and balls; then contacts are found anew with them, by which the next refinement goes.
     for refine in refinements:
         feet = zip(found.plan.feet, poses, found.states, lengths, strict=True)
         refined = [replace(foot, points=refine(foot.points, pose, states, length)) for foot, pose, states, length in feet]

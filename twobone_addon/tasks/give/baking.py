@@ -319,6 +319,7 @@ def solved_guides(
     frames = all_frames(plan.frames for plan in plans)
     plans = yield from with_steps(plans, [[*plan.poses, *plan.base] for plan in plans])
     with parent_frames([owner for chain in objects for owner in chain]) as stand_ins:
+        # A stand-in is where the object would be without location, rotation and scale of its own.
         parents = [Quantity("WORLD", name) for name in stand_ins]
         chain_quantities = [quantity for plan in plans for quantity in (*motion_quantities(plan), *plan.poses)]
         samples = yield Sample([*chain_quantities, *parents], frames, evaluation_of(plans))

@@ -174,6 +174,7 @@ def _mirror_motion(
     samples = sample(scene, [source, owner], frames)
     plane_world = samples.every(owner) @ placement
     mirror = plane_world @ np.array(ACROSS_X) @ np.linalg.inv(plane_world)
+    # Mirrored in its own axes too, or the image would be left-handed.
     worlds = mirror @ samples.every(source) @ np.array(ACROSS_X)
     turns = continuous_quaternions(to_quaternion(nearest_rotation(worlds[:, :3, :3])))
     assign(image, "rotation_mode", "QUATERNION")

@@ -174,6 +174,7 @@ def many_rounds(footing: Footing, standing: Standing) -> ManyRounds | None:
     if travel is None:
         return None
     window = math.ceil(smoothing_window(plan) / SAMPLES_PER_FRAME)
+    # So far that what happens at the outer ends does not reach the original round.
     beside = stance_beside(standing.states) + EXTENT * (
         math.ceil(footing.ease.most / SAMPLES_PER_FRAME) + window + STRETCH * steps_seen(plan.frames_per_second)[-1]
     )

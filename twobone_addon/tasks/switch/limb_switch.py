@@ -289,6 +289,7 @@ def _to_fk(scene: Scene, settings: BakeSettings, armature: Object, names: ChainN
         samples = yield Sample(limb.quantities(), limb.chain.frames, evaluation_of([limb.chain]))
         solved = solve_limb(limb, samples)
         changes = [*chain_changes([solved.keyed], "switch"), *switches]
+        # What the toes' controls must make up for shows only once the limb has switched.
         trial.put(changes)
         changes += yield from key_toes(limb.chain, toes, trial)
         notes = [*(limb.chain.notes if rigify is not None else ()), *(_note_on_toe(armature, toe, "FK") for toe in toes)]
@@ -417,6 +418,7 @@ def _to_ik(scene: Scene, settings: BakeSettings, active: Object | None) -> LimbS
     def solve(part: BakeSettings, trial: Trial) -> Story[SolvedPart]:
         part_plan = plan_controls(scene, part, armature)
         switches = switch_changes(part, part_plan.settings, frame_range(scene, part))
+        # Toes are seen while the limb is still on FK.
         toes = yield from seen_toes(armature, toes_on_ik(armature, part_plan, moved), part_plan.plan)
         (solved,), _ = yield from solved_controls([part_plan])
         (steered,) = yield from steered_keys(scene, [solved])

@@ -67,6 +67,7 @@ def switch_limbs(
     look = Sample([quantity for limb in moving if limb.seen for quantity in limb.seen.quantities()], _frames(moving), "PROBES")
     owners = [owner for limb in moving for owner in (limb.armature, *(setting.owner for setting in limb.wanted))]
     solved: list[SolvedSwitch] = []
+    # The visible limbs, before anything changes and again with everything on trial.
     before = (yield look) if moving else None
     with on_copies(scene, owners) as trial:
         for number, limb in enumerate(limbs):

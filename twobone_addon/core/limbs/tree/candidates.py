@@ -292,6 +292,7 @@ def mirror_of(tree: JointTree, matches: Sequence[Match]) -> Mirror | None:
     for first, second in zip(
         *(np.split(side, np.cumsum(opposites.counts)[:-1]) for side in (opposites.first, opposites.second)), strict=True
     ):
+        # Each match proposes the plane halfway between those of its joints that are farthest apart.
         widths = np.linalg.norm(first - second, axis=1)
         widest = int(widths.argmax())
         width = float(widths[widest])

@@ -135,6 +135,7 @@ def _choices(tree: JointTree, joints: set[int], first: int) -> Iterator[tuple[fl
         last, span, numbers = len(path) - 1, spans[path[-1]], np.array(path)
         before, after = np.triu_indices(last, 1)
         lengths = span[before, after], span[after, last]
+        # No score is higher: the shorter link, and the mildest factors for joints passed over and before.
         bounds = np.minimum(*lengths) * EVEN_CUTS[last - 2 - before] * LATER_ROOTS[before]
         rows.append(np.column_stack([bounds, numbers[before], numbers[after], np.full(len(before), path[-1]), *lengths]))
     for mid in sorted(joints - {first}):

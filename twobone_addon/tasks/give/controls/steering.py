@@ -409,6 +409,7 @@ class SteeredLimb:
         """Turn pole or base about the limb's line by the middle joint's error; return whether anything was turned."""
         seen = self.now()
         angles = rolls(self.goals.joints, seen.joints[:, 1])
+        # An angle about the line matters by as much as the joint is off the line.
         heights = magnitude(np.cross(hinges(self.goals.joints), self.goals.joints[:, 1] - self.goals.joints[:, 0]))
         if np.all(np.abs(angles) * heights <= self.tolerance):
             return False
@@ -428,6 +429,7 @@ class SteeredLimb:
         """Turn the IK's first bone, from which its search starts, and scale it where the IK stretches."""
         count = len(self.goals.joints)
         self.used.add("Base")
+        # First it only turns: scale and pitch are searched in a limb that is in its plane already.
         self.turn, self.shape = np.zeros(count), np.zeros((count, 2))
         self._place_base()
         yield from self._look()

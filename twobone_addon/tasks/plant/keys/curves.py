@@ -176,6 +176,7 @@ def held_beside(
     Outside the range nothing is held beyond the channel's first and last key. `None` if nothing changes.
     """
     table = NO_KEYS if keyed.table is None else keyed.table
+    # A channel without keys has its value at all frames.
     if keyed.table is None:
         first, last = -np.inf, np.inf
     else:
@@ -377,6 +378,7 @@ def keys_of(plan: PlantingPlan, samples: Samples, planted: Planted, travel: Arra
     root_channels, moves = [], planted.moves
     if plan.root is not None:
         root_channels = root_keys(plan, plan.root, samples, moves + travel, whole_range=bool(np.any(travel)))
+        # The legs start from where the root's keys bring it between frames, not from where it should be.
         moves = moves + root_drift(plan, plan.root, samples, moves + travel, whole_range=bool(np.any(travel)))
     legs: list[ChannelPieces] = []
     for number, leg in enumerate(planted.legs):

@@ -60,11 +60,6 @@ class LegTrack:
         return LegTrack(frames, self.heels[rows], self.balls[rows], self.joints[rows])
 
 
-def on_ground(leg_track: LegTrack, ground: Ground) -> LegTrack:
-    """Transform heels and balls to ground space; `ground` has a sample for each frame of the track."""
-    return LegTrack(leg_track.frames, ground.into(leg_track.heels), ground.into(leg_track.balls), leg_track.joints)
-
-
 def foot_pose(leg: LegPlan) -> Quantity:
     """The pose quantity of the bone that carries heel and ball."""
     return leg.plan.end_pose or leg.plan.poses[-1]
@@ -381,7 +376,8 @@ class _Measures:
 def _measured(footing: Footing, leg: PlantedLeg, ground: Ground, leg_track: LegTrack) -> _Measures:
     """Transform a leg's track to ground space and measure it at the frames; `ground` is sampled as the plan."""
     plan = footing.plan
-    whole = on_ground(leg_track, ground.at(np.searchsorted(plan.samples, leg_track.frames)))
+    below = ground.at(np.searchsorted(plan.samples, leg_track.frames))
+    whole = replace(leg_track, heels=below.into(leg_track.heels), balls=below.into(leg_track.balls))
     leg_track = whole.at(plan.frames)
     rate, fast = plan.frames_per_second, SKATING_SPEED / plan.units.scale
     heels, balls = footing.ground.over(leg_track.heels), footing.ground.over(leg_track.balls)
