@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -90,7 +91,7 @@ def rest_numbers(pose_bone: PoseBone) -> tuple[Any, ...]:
 
 def matrix_numbers(matrix: Any) -> tuple[float, ...]:
     """The numbers of a matrix, row by row; comparing matrices themselves would overlook their last bits."""
-    return tuple(number for row in matrix for number in row)
+    return tuple(chain.from_iterable(matrix))
 
 
 @dataclass(frozen=True, slots=True)

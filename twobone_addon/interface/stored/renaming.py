@@ -37,7 +37,7 @@ def _after_update(scene: bpy.types.Scene, depsgraph: Any) -> None:
         return
     armatures = [thing for thing in scene.objects if thing.type == "ARMATURE" and thing.mode != "EDIT"]
     for armature in armatures:
-        names = [bone.name for bone in armature.data.bones]
+        names = armature.data.bones.keys()
         before = known.get(armature.name, names)
         known[armature.name] = names
         changed = [(old, new) for old, new in zip(before, names, strict=False) if old != new]
@@ -97,7 +97,7 @@ def _reset(*_: Any) -> None:
     known[""] = []
     for armature in bpy.data.objects:
         if armature.type == "ARMATURE" and armature.mode != "EDIT":
-            known[armature.name] = [bone.name for bone in armature.data.bones]
+            known[armature.name] = armature.data.bones.keys()
 
 
 HANDLERS = (
