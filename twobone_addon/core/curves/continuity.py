@@ -245,7 +245,8 @@ def continuous_axis_angles(
 def _continuing_signs(vectors: Array) -> Array:
     """Signs `(..., F)` that make the dot products of neighbouring `vectors : (..., F, k)` non-negative, +1 first."""
     signs = np.ones(vectors.shape[:-1])
-    signs[..., 1:] = np.cumprod(_sign(_dot(vectors[..., 1:, :], vectors[..., :-1, :])), axis=-1)
+    if vectors.shape[-2] > 1:
+        signs[..., 1:] = np.cumprod(_sign(_dot(vectors[..., 1:, :], vectors[..., :-1, :])), axis=-1)
     return signs
 
 

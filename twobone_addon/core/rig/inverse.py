@@ -516,8 +516,7 @@ def _follow(several: FollowingChain, *, quickly: bool = False) -> tuple[ChainPos
     if task.limits is not None:
         # The zero of the first joint's limits: the direction of its link with no local rotation.
         rest_direction = angles_of(link_vectors(task.frames, rest_reference(chain, motion).joints))[..., 0]
-    # Where a turning bone inherits non-uniform scale, the length of its link varies with its direction.
-    uneven = reduce(np.logical_or, (off > UNEVEN * even for even, off in map(_unevenness, reference.inherited)))
+    uneven = is_uneven(reference)
     settled = np.where(uneven, UNEVEN_SETTLED, SETTLED) if links.shape[-2] == TWO else REACH_TOLERANCE
     fixed = not task.laying.flatten and own_frames is None and task.options.mode != ReachMode.STRETCH
     begun = parent_transform(chain.bones[0], motion.parent_pose)
@@ -651,3 +650,8 @@ def angles_of(links: Array) -> Array:
     directions[..., 1:] = wrap(np.diff(directions, axis=-1))
     # From frame to frame no angle may jump by a whole turn, which a solver that follows the path would take for motion.
     return np.unwrap(directions, axis=-2) if directions.shape[-2] > 1 else directions
+
+
+def is_uneven(reference: Reference) -> Mask:
+    """Mask `(..., F)` of frames where a turning bone inherits non-uniform scale, so that its link's length varies."""
+    return reduce(np.logical_or, (off > UNEVEN * even for even, off in map(_unevenness, reference.inherited)))

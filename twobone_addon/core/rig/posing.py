@@ -248,7 +248,7 @@ def turn_bones(
 
 def towards(reference: Reference, frames: Array, laying: Laying) -> Callable[[Array], Turn]:
     """What gives the turns that bring each link into its direction `(..., F, n)`, radians from u in the plane of `frames`."""
-    links, laid = reference.links, _laid_links(reference, frames, laying)
+    links, laid = reference.links, laid_links(reference, frames, laying)
 
     def turns(directions: Array) -> Turn:
         def turn(number: int, inherited: Array) -> Array:
@@ -272,7 +272,7 @@ def by_angles(frames: Array, angles: Array) -> Turn:
     return lambda number, inherited: about_axis(hinge_axis(inherited, frames[..., 2]), angles[..., number])
 
 
-def _laid_links(reference: Reference, frames: Array, laying: Laying) -> list[LaidLink]:
+def laid_links(reference: Reference, frames: Array, laying: Laying) -> list[LaidLink]:
     """Each link with its own normal, or its part in its own plane with the normal of that; empty where bones turn in-plane."""
     pairs = list(zip(reference.inherited, reference.links, strict=True))
     own_frames = laying.own

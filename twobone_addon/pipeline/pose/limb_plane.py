@@ -112,9 +112,14 @@ def limb_in_plane(unaimed: UnaimedLimb, motion: PlanMotion, targets: Array) -> L
     own_frames = in_parts(lambda part: least_turn(planes[part], normals[part]) @ plane.frames[part], len(planes))
     if plan.settings.reference == "POSE":
         return Limb(plane, Laying(flatten=False, own=own_frames), own_frames, joints)
-    if not bent_at_rest:
-        at_rest = carried_normal(hinge_axis(unaimed.upper, normals), unaimed.reference.inherited[0])
-    return Limb(plane, Laying(flatten=True, normal=at_rest), own_frames, joints)
+    return Limb(plane, Laying(flatten=True, normal=normal_to_lay(unaimed, normals)), own_frames, joints)
+
+
+def normal_to_lay(unaimed: UnaimedLimb, normals: Array) -> Array:
+    """The normal `(F, 3)` in its rest pose that is brought onto the plane's, for a limb with `normals` `(F, 3)` in its pose."""
+    if is_bent_at_rest(unaimed.plan.rest):
+        return np.broadcast_to(unaimed.normal_at_rest, normals.shape)
+    return carried_normal(hinge_axis(unaimed.upper, normals), unaimed.reference.inherited[0])
 
 
 def posed_joints(plan: ChainPlan, motion: PlanMotion) -> Array:

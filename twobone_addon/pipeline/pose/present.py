@@ -12,7 +12,8 @@ from ...core.array_types import Array, SampledFrames
 from ...core.rig.bones import RestBone
 from ...core.rig.channels import LocalRotations, Matrices
 from ...core.rig.limb_normals import Hinges
-from ...core.rig.posing import scale_carriers
+from ...core.rig.one_frame import OneFrameLimb, pose_at
+from ...core.rig.posing import TurnedChain, scale_carriers
 from ...records import replace
 from ...scene.blender_types import Object, Scene
 from ...scene.bones import read_rest_bone, rest_numbers, rotation_path
@@ -34,9 +35,9 @@ from ..motion.plan_motion import (
 from ..motion.sampling import sample
 from ..plan.planning import ChainPlan, plan_bake, plan_chain, refuse_unwritable_chain
 from ..plan.stored import StoredChain, stored_values
-from .chain_task import target_offset
+from .chain_task import one_frame_limb_of, target_offset
 from .limb_plane import UnaimedLimb, hinges_of
-from .solving import SolvedPose, Surroundings, aimed_poses, rotation_curves, unaimed_limbs
+from .solving import KeyedPose, Surroundings, aimed_poses, keyed_pose, rotation_curves, unaimed_limbs
 
 SETTINGS_OF_OFFSET = (
     "armature", "upper", "lower", "tip", "tip_end", "target", "target_bone", "target_offset",
@@ -205,6 +206,8 @@ class PresentLimb:
 
     inputs: PresentInputs
     unaimed: UnaimedLimb
+    plain: OneFrameLimb | None
+    """The limb in plain numbers; `None` if only arrays pose it."""
 
 
 def present_inputs(
@@ -229,11 +232,18 @@ def present_inputs(
 def present_limbs(inputs: Sequence[PresentInputs], known: Sequence[PresentLimb | None]) -> list[PresentLimb]:
     """The limbs of these inputs. Of limbs `known` from before, only what differs is computed; mostly that is the target."""
     pairs = list(zip(inputs, known, strict=True))
-    kept = [limb.unaimed if limb and limb_inputs.differ_in_target_only(limb.inputs) else None for limb_inputs, limb in pairs]
+    kept = [limb if limb and limb_inputs.differ_in_target_only(limb.inputs) else None for limb_inputs, limb in pairs]
     anew = [limb_inputs for limb_inputs, limb in zip(inputs, kept, strict=True) if limb is None]
     plans = [limb_inputs.plan for limb_inputs in anew]
     made = unaimed_limbs(plans, [plan_motion(limb_inputs.plan, limb_inputs.samples) for limb_inputs in anew])
-    return [PresentLimb(limb_inputs, limb or next(made)) for limb_inputs, limb in zip(inputs, kept, strict=True)]
+    return [
+        replace(limb, inputs=limb_inputs) if limb else _new_limb(limb_inputs, next(made))
+        for limb_inputs, limb in zip(inputs, kept, strict=True)
+    ]
+
+
+def _new_limb(inputs: PresentInputs, unaimed: UnaimedLimb) -> PresentLimb:
+    return PresentLimb(inputs, unaimed, one_frame_limb_of(unaimed))
 
 
 def present_motion(limb: PresentLimb, place_world: Array | None = None) -> AimedMotion:
@@ -249,12 +259,30 @@ def present_channels(limbs: Sequence[PresentLimb], motions: Sequence[AimedMotion
 
     Rotations continue the present ones: of all angles that give the same pose, the nearest are chosen.
     """
-    poses = aimed_poses([limb.unaimed for limb in limbs], motions, quickly=True)
-    parts = zip(limbs, motions, poses, strict=True)
-    return [_channels(limb.inputs.plan, motion, pose) for limb, motion, pose in parts]
+    poses: dict[int, KeyedPose] = {}
+    for number, (limb, motion) in enumerate(zip(limbs, motions, strict=True)):
+        if (pose := _plain_pose(limb, motion)) is not None:
+            poses[number] = pose
+    others = [number for number in range(len(limbs)) if number not in poses]
+    if others:
+        solved = aimed_poses([limbs[number].unaimed for number in others], [motions[number] for number in others], quickly=True)
+        poses |= dict(zip(others, solved, strict=True))
+    return [_channels(limb.inputs.plan, motions[number], poses[number]) for number, limb in enumerate(limbs)]
 
 
-def _channels(plan: ChainPlan, motion: PlanMotion, solved: SolvedPose) -> list[ChannelValue]:
+def _plain_pose(limb: PresentLimb, motion: AimedMotion) -> KeyedPose | None:
+    """The pose of a limb solved in plain numbers; `None` where that takes arrays."""
+    if limb.plain is None:
+        return None
+    pose = pose_at(limb.plain, points(motion.armature_from_world, motion.target_world[:, :3, 3])[0].tolist())
+    if pose is None:
+        return None
+    plan = limb.inputs.plan
+    turned = TurnedChain(plan.rest, motion.chain, pose.rotations, pose.poses)
+    return keyed_pose(plan, motion, turned, np.ones(1))
+
+
+def _channels(plan: ChainPlan, motion: PlanMotion, solved: KeyedPose) -> list[ChannelValue]:
     armature = object_named(plan.names.armature)
     bones = [plan.rest.bones[index] for index in plan.rest.turning]
     turned: list[tuple[RestBone, LocalRotations]] = list(zip(bones, solved.turned.rotations, strict=True))
@@ -273,7 +301,7 @@ def _channels(plan: ChainPlan, motion: PlanMotion, solved: SolvedPose) -> list[C
     return values + _scales(plan, motion, solved)
 
 
-def _scales(plan: ChainPlan, motion: PlanMotion, solved: SolvedPose) -> list[ChannelValue]:
+def _scales(plan: ChainPlan, motion: PlanMotion, solved: KeyedPose) -> list[ChannelValue]:
     if plan.settings.reach != "STRETCH":
         return []
     values = []

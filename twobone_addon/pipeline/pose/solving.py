@@ -107,19 +107,25 @@ present values are kept. A pose that is read back is rounded to single precision
 
 
 @dataclass(frozen=True, slots=True)
-class SolvedPose:
+class KeyedPose:
+    """The pose of a plan's chain as it is keyed."""
+
+    turned: TurnedChain
+    """The chain on its targets, blended with the present pose by influence."""
+    ratio: Array
+    """`(F,)` scale of the links, blended likewise."""
+    end_rotation: Array | None
+    """`(F, 3, 3)` local rotation of the end bone; `None` if it is not rotated."""
+
+
+@dataclass(frozen=True, slots=True)
+class SolvedPose(KeyedPose):
     """The solved pose of a plan's chain."""
 
     plane_frames: Array
     """`(K, 3, 3)` plane frames at the report frames, or `(1, 3, 3)`, armature space."""
     on_targets: ChainPose
     """The chain posed with full influence."""
-    turned: TurnedChain
-    """The chain as it is keyed: `on_targets` blended with the present pose by influence."""
-    ratio: Array
-    """`(F,)` scale of the links, blended likewise."""
-    end_rotation: Array | None
-    """`(F, 3, 3)` local rotation of the end bone; `None` if it is not rotated."""
     plane_held: Mask
     """`(F,)` where the plane was undefined and taken from another frame."""
     target_offset: Array
@@ -223,12 +229,17 @@ def _problem(limb: UnaimedLimb, motion: AimedMotion) -> _Problem:
     return _Problem(limb.plan, FollowingChain(limb.plan.rest, motion.chain, limb.reference, task), held, offset)
 
 
+def keyed_pose(plan: ChainPlan, motion: AimedMotion, turned: TurnedChain, ratio: Array) -> KeyedPose:
+    """The pose to key of a chain that is turned and scaled to be on its targets."""
+    turned, ratio = _blended(plan, motion, turned, ratio)
+    return KeyedPose(turned, ratio, _end_rotation(plan, motion, turned))
+
+
 def _solved(plan: ChainPlan, motion: AimedMotion, problem: _Problem, on_targets: ChainPose) -> AimedPose:
-    turned, ratio = _blended(plan, motion, on_targets)
-    end_rotation = _end_rotation(plan, motion, turned)
+    keyed = keyed_pose(plan, motion, on_targets.turned, on_targets.ratio)
     task, held, offset = problem.following.task, problem.plane_held, problem.target_offset
     frames = frame_rows(task.frames, plan.report_rows)
-    return AimedPose(frames, on_targets, turned, ratio, end_rotation, held, offset, task)
+    return AimedPose(keyed.turned, keyed.ratio, keyed.end_rotation, frames, on_targets, held, offset, task)
 
 
 def _with_curves(plan: ChainPlan, motion: PlanMotion, pose: SolvedPose) -> SolvedChain:
@@ -265,15 +276,15 @@ def without_turns(pose: SolvedPose) -> SolvedPose:
     return replace(without_task(pose), on_targets=replace(pose.on_targets, turned=bare), turned=bare, end_rotation=None)
 
 
-def _blended(plan: ChainPlan, motion: PlanMotion, on_targets: ChainPose) -> tuple[TurnedChain, Array]:
-    """The solved pose and scale, blended with the present ones by influence: each joint turns the shortest way."""
+def _blended(plan: ChainPlan, motion: PlanMotion, on_targets: TurnedChain, full: Array) -> tuple[TurnedChain, Array]:
+    """The solved pose and its scale `full` `(F,)`, blended with the present ones by influence: joints turn the shortest way."""
     if np.all(motion.influence >= 1.0):
-        return on_targets.turned, on_targets.ratio
-    ratio = 1.0 + (on_targets.ratio - 1.0) * motion.influence
+        return on_targets, full
+    ratio = 1.0 + (full - 1.0) * motion.influence
     scaled = stretched(plan.rest, motion.chain, ratio)
     rotations = tuple(
         from_quaternion(slerp(to_quaternion(motion.chain.channels[index].rotation), solved.quaternions, motion.influence))
-        for index, solved in zip(plan.rest.turning, on_targets.turned.rotations, strict=True)
+        for index, solved in zip(plan.rest.turning, on_targets.rotations, strict=True)
     )
     return pose_with_rotations(plan.rest, scaled, rotations), ratio
 
