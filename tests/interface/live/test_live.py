@@ -89,6 +89,61 @@ def test_the_live_pose_is_the_baked_pose(leg, settings):
     assert close(channels(leg), baked)
 
 
+def test_one_evaluation_shows_target_and_limb_together(leg):
+    tips = []
+
+    def listen(_scene, depsgraph):
+        tips.append(leg.evaluated_get(depsgraph).pose.bones["lower"].tail.copy())
+
+    bpy.app.handlers.depsgraph_update_post.insert(0, listen)
+    go_live()
+    bpy.context.view_layer.update()
+    tips.clear()
+    leg.twobone.chains[0].target.location = (0.1, 0.3, 0.2)
+    bpy.context.view_layer.update()
+    bpy.app.handlers.depsgraph_update_post.remove(listen)
+    assert (leg.matrix_world @ tips[0] - Vector((0.1, 0.3, 0.2))).yz.length < 1e-5
+
+
+def move_armature(leg):
+    leg.location.z += 0.3
+
+
+def turn_bone(leg):
+    leg.pose.bones["upper"].rotation_quaternion = (0.8, 0.6, 0.0, 0.0)
+
+
+def hold_target(leg):
+    holder = add_empty("Holder")
+    holder.location = (0.1, 0.2, 0.3)
+    leg.twobone.chains[0].target.constraints.new("COPY_LOCATION").target = holder
+
+
+def bend_other_side(leg):
+    leg.twobone.chains[0].bend = "NEGATIVE"
+
+
+@pytest.mark.parametrize("also", [move_armature, turn_bone, hold_target, bend_other_side])
+@pytest.mark.parametrize("plane", ["YZ", "POSE"])
+def test_what_changes_together_with_the_target_is_followed_too(leg, also, plane):
+    chain = leg.twobone.chains[0]
+    chain.plane = plane
+    go_live()
+    bpy.context.view_layer.update()
+    side = knee_side(leg)
+    chain.target.location = (0.1, 0.4, 0.2)
+    also(leg)
+    bpy.context.view_layer.update()
+    off = joints_world(leg, "upper", "lower")[2] - chain.target.matrix_world.translation
+    assert (off.yz if plane == "YZ" else off).length < 1e-5
+    assert (knee_side(leg) == side) == (also is not bend_other_side)
+
+
+def knee_side(leg):
+    root, knee, tip = joints_world(leg, "upper", "lower")
+    return (knee - root).cross(tip - knee).x > 0.0
+
+
 def test_scrubbing_moves_the_chain(leg):
     chain = leg.twobone.chains[0]
     for frame, place in ((1, (0.1, 0.5, 0.1)), (11, (0.1, -0.5, 0.1))):

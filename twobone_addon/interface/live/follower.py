@@ -34,6 +34,8 @@ class LiveChain:
     """What the pose depends on, see `present.read_moving`, when it was last found to be right; `None` since it was posed anew."""
     limb: "PresentLimb | None" = None
     """The limb, with all that its pose was made from, when Live last posed the chain; `None` before."""
+    ahead: "tuple[Channels, list[ChannelValue]] | None" = None
+    """The channels before, and their new values, where the chain was posed ahead of the evaluation that is to confirm it."""
     unkeyed: "list[ChannelValue]" = field(default_factory=list)
     """Channel values to be keyed by auto-keying when the move ends."""
     unmoved: Channels = field(default_factory=dict)

@@ -18,7 +18,7 @@ from ...scene.sampling.stage import STAGE_NAME
 from ..stored.where import is_busy
 from .follower import Key, LiveChain, following, key_of, stored_chain
 from .keying import OWN_STEP, forget, in_step_of, running_move
-from .posing import Channels, holds, key_if_automatic, read_channels, set_values
+from .posing import Channels, are_left, holds, key_if_automatic, read_channels, set_values
 
 if TYPE_CHECKING:
     from ...pipeline.pose.present import ChannelValue, PresentInputs, PresentPlan
@@ -141,6 +141,7 @@ def _register_handlers() -> None:
 def _handlers() -> Iterator[tuple[list[Any], Callable[..., None]]]:
     """Yield Blender's handler lists with our function for each, registered while a chain is live."""
     handlers = bpy.app.handlers
+    yield handlers.depsgraph_update_pre, _before_update
     yield handlers.depsgraph_update_post, _after_update
     yield handlers.frame_change_post, _after_frame_change
     yield handlers.load_pre, stop_all
@@ -166,6 +167,34 @@ def _after_undo(*_: Any) -> None:
         follower.unkeyed, follower.was_undone = [], True
 
 
+def _before_update(scene: bpy.types.Scene, *_: Any) -> None:
+    """Handler: pose the chains whose free targets were moved, so that Blender evaluates target and rig in one pass.
+
+    Nothing relies on it: `_after_update` reads all inputs as evaluated, and poses anew where they are not those foreseen.
+    """
+    from ...pipeline.pose.present import foreseen_inputs
+
+    if _is_sampling(scene) or bpy.app.is_job_running("RENDER"):
+        return
+    changed = {}
+    for key, follower in following.items():
+        armature = scene.objects.get(key[0])
+        if armature is None or armature.mode == "EDIT" or follower.limb is None or follower.was_undone:
+            continue
+        inputs = foreseen_inputs(follower.limb, scene)
+        # Channels that somebody else has changed are first of all a new base.
+        if inputs is not None and are_left(armature, follower.left):
+            changed[key] = inputs
+    before = {key: following[key].left for key in changed}
+    try:
+        posed = _pose_together(changed) if changed else {}
+    except TwoBoneError:
+        return
+    for key, values in posed.items():
+        if values:
+            following[key].ahead = before[key], values
+
+
 def _after_update(scene: bpy.types.Scene, depsgraph: Any) -> None:
     """Handler: pose the live chains after a change, and schedule auto-keying if they moved."""
     from ...pipeline.pose.present import has_looked
@@ -176,11 +205,16 @@ def _after_update(scene: bpy.types.Scene, depsgraph: Any) -> None:
         if has_looked(following[key].present):
             following[key].is_old = True
             later(look_again)
-    before = {key: following[key].left for key in keys}
+    ahead = {key: following[key].ahead for key in keys}
+    before = {key: posed[0] if posed else following[key].left for key, posed in ahead.items()}
+    for key in keys:
+        following[key].ahead = None
     undone = {key for key in keys if following[key].was_undone}
     for key in undone:
         following[key].was_undone = False
-    for key, values in _follow(keys, scene, depsgraph).items():
+    followed = _follow(keys, scene, depsgraph)
+    for key in (key for key in keys if key in following):
+        values = followed.get(key) or (ahead[key] or ((), []))[1]
         if values and key not in undone and scene.tool_settings.use_keyframe_insert_auto:
             follower = following[key]
             if not follower.unkeyed:
@@ -199,11 +233,14 @@ def _after_frame_change(scene: bpy.types.Scene, depsgraph: Any) -> None:
 
 def _keys_to_pose(scene: bpy.types.Scene, depsgraph: Any) -> list[Key]:
     """Return the keys of the live chains to pose: none while rendering or while a task samples frames."""
+    return [] if depsgraph.mode != "VIEWPORT" or _is_sampling(scene) else list(following)
+
+
+def _is_sampling(scene: bpy.types.Scene) -> bool:
+    """Whether a task samples frames in this scene."""
     from ...scene.sampling.probes import PROBE_NAME
 
-    if depsgraph.mode != "VIEWPORT" or scene.name.startswith(STAGE_NAME) or PROBE_NAME in scene.objects:
-        return []
-    return list(following)
+    return scene.name.startswith(STAGE_NAME) or PROBE_NAME in scene.objects
 
 
 def _follow(keys: Iterable[Key], scene: bpy.types.Scene, depsgraph: Any) -> "dict[Key, list[ChannelValue]]":

@@ -18,7 +18,7 @@ from ...records import replace
 from ...scene.blender_types import Object, Scene
 from ...scene.bones import read_rest_bone, rest_numbers, rotation_path
 from ...scene.lookup import object_named, refuse_namesake, rotation_values
-from ...scene.sampling.evaluate import present_numbers, present_samples
+from ...scene.sampling.evaluate import foreseen_world, present_numbers, present_samples
 from ...scene.sampling.quantities import Quantity, Samples
 from ...settings import AUTO, AUTOMATIC, LIMB_PLANES, BakeSettings
 from ..motion.plan_motion import (
@@ -227,6 +227,19 @@ def present_inputs(
         if quantity.bone in known:
             samples.values[quantity][0, 3:] = known[quantity.bone]
     return PresentInputs(present, plan, samples)
+
+
+def foreseen_inputs(limb: PresentLimb, scene: Scene) -> PresentInputs | None:
+    """The inputs of a limb once Blender has evaluated the place of its target, if nothing else changes; `None` if not even that.
+
+    `None` too where the place of the target takes an evaluation.
+    """
+    known = limb.inputs
+    plan, target = known.plan, known.plan.target_world
+    world = foreseen_world(target) if known.plan.settings.target else None
+    if world is None or plan.frames[0] != scene.frame_current_final or world.tobytes() == known.samples[target].tobytes():
+        return None
+    return replace(known, samples=replace(known.samples, values={**known.samples.values, target: world}))
 
 
 def present_limbs(inputs: Sequence[PresentInputs], known: Sequence[PresentLimb | None]) -> list[PresentLimb]:

@@ -312,6 +312,14 @@ def present_numbers(depsgraph: Any, quantities: Iterable[Quantity]) -> tuple[tup
     return tuple(numbers)
 
 
+def foreseen_world(quantity: Quantity) -> Array | None:
+    """World matrix `(1, 4, 4)` that a free object will have once it is evaluated; `None` where other things decide that."""
+    thing = bpy.data.objects.get(quantity.object)
+    if thing is None or quantity.bone or thing.parent is not None or thing.constraints or thing.animation_data is not None:
+        return None
+    return np.array([thing.matrix_basis], dtype=float)
+
+
 def _read(depsgraph: Any, quantity: Quantity) -> Array:
     thing = bpy.data.objects[quantity.object].evaluated_get(depsgraph)
     if quantity.kind == "WORLD":
