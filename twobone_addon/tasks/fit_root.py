@@ -53,16 +53,14 @@ def solve_root(plan: PlantingPlan, axis: str, samples: Samples) -> RootSolution:
     """Move the root along an axis, or `FREE`, as little as needed and within its limits."""
     legs = [leg_motion(leg, samples) for leg in plan.legs]
     goals = np.stack([samples.on(plan.samples).every(leg.plan.target_world)[:, :3, 3] for leg in plan.legs])
-    moves = _free_moves(plan, legs, goals) if axis == "FREE" else _moves(plan, legs, goals, -AXES[axis])
+    if axis == "FREE":
+        moves = _free_moves(plan, legs, goals)
+    else:
+        all_samples = np.ones(goals.shape[:2], dtype=bool)
+        needs = root_needs(plan, legs, goals, all_samples, keeps_straight=False, direction=-AXES[axis])
+        moves = smoothed_moves(plan, needs, -AXES[axis])
     keys = [] if plan.root is None else root_keys(plan, plan.root, samples, moves, may_reduce=True)
     return RootSolution(legs, goals, moves, keys, samples.evaluation)
-
-
-def _moves(plan: PlantingPlan, legs: Sequence[LegMotion], goals: Array, direction: Array) -> Array:
-    """Moves `(S, 3)` of the root along one direction, within the limits."""
-    all_samples = np.ones(goals.shape[:2], dtype=bool)
-    needs = root_needs(plan, legs, goals, all_samples, keeps_straight=False, direction=direction)
-    return smoothed_moves(plan, needs, direction)
 
 
 def _free_moves(plan: PlantingPlan, legs: Sequence[LegMotion], goals: Array) -> Array:

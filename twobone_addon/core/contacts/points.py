@@ -137,12 +137,12 @@ def foot_points(
     size = float(np.cbrt(abs(np.linalg.det(foot_rest[:3, :3]))))
     bone_from_armature = np.linalg.inv(foot_rest[:3, :3])
     vertices = np.zeros((0, 3)) if known is joints else (seen - ankle) @ bone_from_armature.T
-    own = (joints - ankle) @ bone_from_armature.T
-    own_source: Source = source if len(vertices) else "REST"
+    in_bone = (joints - ankle) @ bone_from_armature.T
+    known_from: Source = source if len(vertices) else "REST"
     links = np.diff([*(np.zeros((0, 3)) if leg is None else leg), ball], axis=0)
     is_stand = len(links) == 0 or bool(np.any(links[1:] @ links[0] < IN_LINE * magnitude(links[1:]) * magnitude(links[0])))
     has_toes = toe_rest is not None
-    points = FootPoints(own[0], own[2], 0.0, own_source, joints=own, seen=vertices, size=size, is_stand=is_stand)
+    points = FootPoints(in_bone[0], in_bone[2], 0.0, known_from, joints=in_bone, seen=vertices, size=size, is_stand=is_stand)
     points = replace(points, has_toes=has_toes, leg_length=leg_length)
     return _placed(points, bone_from_armature @ up * size, float(sole - ankle @ up) / size)
 

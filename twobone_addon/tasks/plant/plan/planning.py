@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -21,7 +21,7 @@ from ....pipeline.plan.frame_choice import frame_range
 from ....pipeline.plan.planning import ChainPlan, plan_chain, refuse_unwritable_chain, with_keyed
 from ....pipeline.report.units import Units, units_of
 from ....pipeline.story import Span
-from ....records import replace
+from ....records import extended, replace
 from ....said import Sentence, note
 from ....scene.blender_types import Object, PoseBone, Scene
 from ....scene.bones import ChainNames, scale_path
@@ -120,15 +120,15 @@ def plan_planting(scene: Scene, settings: PlantSettings, active: Object | None, 
     armature = find_armature(settings.armature, active)
     span = span or contact_range(scene, settings.contacts(), armature, loops=True)
     contacts = plan_contacts(scene, replace(settings.contacts(), armature=armature.name), active, span)
-    wanted = [_ChainRequest(chain, names, contacts.legs.toes[chain]) for chain, names in contacts.legs.names.items()]
+    requests = [_ChainRequest(chain, names, contacts.legs.toes[chain]) for chain, names in contacts.legs.names.items()]
     needs_root = bool(settings.root)
-    plan = _plan(scene, settings, armature, wanted, span=span, use_root=settings.use_root, needs_root=needs_root)
+    plan = _plan(scene, settings, armature, requests, span=span, use_root=settings.use_root, needs_root=needs_root)
     skins, within = Skins(), (float(plan.frames[0]), float(plan.frames[-1]))
     for leg in plan.legs:
         refuse_posed(who_poses(scene, armature, leg.plan.names, within, skins=skins))
     if settings.priority == "FEET":
         plan = replace(plan, legs=[_with_stretch(armature, leg, settings.destination) for leg in plan.legs])
-    return PlantPlan(**{entry.name: getattr(plan, entry.name) for entry in fields(plan)}, contacts=contacts)
+    return extended(PlantPlan, plan, contacts=contacts)
 
 
 def plan_fitting(scene: Scene, settings: RootSettings, active: Object | None, span: Span | None) -> PlantingPlan:
@@ -140,15 +140,15 @@ def plan_fitting(scene: Scene, settings: RootSettings, active: Object | None, sp
             'Armature "{armature}" has no enabled chain with a target to reach. Give its chains targets, or plant its feet.',
             armature=armature.name,
         )
-    wanted = [_ChainRequest(chain.name, names_of(chain), chain.toe, chain.target.name, chain.target_bone) for chain in chains]
-    return _plan(scene, settings, armature, wanted, span=span, use_root=True, needs_root=True)
+    requests = [_ChainRequest(chain.name, names_of(chain), chain.toe, chain.target.name, chain.target_bone) for chain in chains]
+    return _plan(scene, settings, armature, requests, span=span, use_root=True, needs_root=True)
 
 
 def _plan(
     scene: Scene,
     settings: RootSettings,
     armature: Object,
-    wanted: list[_ChainRequest],
+    requests: list[_ChainRequest],
     *,
     span: Span | None,
     use_root: bool,
@@ -167,7 +167,7 @@ def _plan(
         )
     frames = even_frames((start, end)) if is_loop(armature, (start, end)) else np.arange(start, end + 1e-6)
     samples = subframe_grid(frames, SAMPLES_PER_FRAME)
-    legs = [_leg_plan(scene, armature, request, settings, samples) for request in wanted]
+    legs = [_leg_plan(scene, armature, request, settings, samples) for request in requests]
     root, notes = None, ()
     if use_root:
         uppers = [leg.plan.names.upper for leg in legs]
@@ -189,8 +189,8 @@ def _bake_settings(armature: Object, settings: RootSettings, **more: Any) -> Bak
     )
 
 
-def _leg_plan(scene: Scene, armature: Object, wanted: _ChainRequest, settings: RootSettings, samples: Array) -> LegPlan:
-    follows, names = bool(wanted.target), wanted.names
+def _leg_plan(scene: Scene, armature: Object, request: _ChainRequest, settings: RootSettings, samples: Array) -> LegPlan:
+    follows, names = bool(request.target), request.names
     bake = _bake_settings(
         armature,
         settings,
@@ -198,12 +198,12 @@ def _leg_plan(scene: Scene, armature: Object, wanted: _ChainRequest, settings: R
         lower=names.lower,
         tip=names.tip,
         tip_end="TAIL" if names.tip_at_tail else "HEAD",
-        target=wanted.target,
-        target_bone=wanted.target_bone,
+        target=request.target,
+        target_bone=request.target_bone,
         plane="POSE",
         reference="POSE",
         interpolation="BEZIER",
-        stored=wanted.chain,
+        stored=request.chain,
     )
     foot, elsewhere = foot_bone(armature, names), foot_elsewhere(armature, names)
     if elsewhere is not None:
@@ -216,8 +216,8 @@ def _leg_plan(scene: Scene, armature: Object, wanted: _ChainRequest, settings: R
     stretched = plan.stretched_before if follows else {}
     rows = np.arange(0, len(samples), SAMPLES_PER_FRAME)
     plan = replace(plan, frames=SampledFrames(samples), report_rows=rows, animated_settings={}, stretched_before=stretched)
-    points = read_foot_points(armature, names, plan.rest, wanted.toe)
-    return LegPlan(wanted.chain, plan, points, foot is not None)
+    points = read_foot_points(armature, names, plan.rest, request.toe)
+    return LegPlan(request.chain, plan, points, foot is not None)
 
 
 def _refuse_left_behind(armature: Object, names: ChainNames, foot: PoseBone) -> None:
