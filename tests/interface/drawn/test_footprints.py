@@ -40,7 +40,7 @@ def test_footprints_are_where_the_feet_stand_with_their_frames(walker):
     found = shown(rig)
     assert len(found) == 2
     for side, picture in enumerate(found):
-        assert picture.ways == pytest.approx(feet.points[side], abs=1e-4)
+        assert picture.paths == pytest.approx(feet.points[side], abs=1e-4)
         for place in picture.prints:
             middle = int((place.first + place.last) / 2) - 1
             flat = feet.points[side, :, middle]

@@ -274,7 +274,7 @@ def _turning_judge(tree: JointTree, controls: Controls, pair: Pair) -> Judge:
 
 def _bones(tree: JointTree, controls: Controls, limb: Judged, *, second: bool) -> LimbBones:
     """The bones of a limb on one side."""
-    partners, links, way = limb.shape.pair.match.partners, limb.shape.links, limb.shape.way
+    partners, links, path = limb.shape.pair.match.partners, limb.shape.links, limb.shape.path
 
     def on_side(joint: int) -> int:
         return partners[joint] if second else joint
@@ -283,20 +283,20 @@ def _bones(tree: JointTree, controls: Controls, limb: Judged, *, second: bool) -
     tip = on_side(links.tip) if links.tip >= 0 else mid
     shown = tuple(tree.bones[joint][0] for joint in (root, mid, tip))
     posing = controls.posing(tree.places[root], tree.places[mid], tree.places[tip], shown)
-    after = [on_side(joint) for joint in way[way.index(links.tip) :]] if links.tip in way and limb.kind is LimbKind.LEG else []
+    after = [on_side(joint) for joint in path[path.index(links.tip) :]] if links.tip in path and limb.kind is LimbKind.LEG else []
     toe = _toe(tree, controls, posing.tip, after)
-    return LimbBones(posing.upper, posing.lower, posing.tip, toe, tree.bones[on_side(way[-1])][0])
+    return LimbBones(posing.upper, posing.lower, posing.tip, toe, tree.bones[on_side(path[-1])][0])
 
 
-def _toe(tree: JointTree, controls: Controls, foot: int, way: Sequence[int]) -> int:
-    """The bone that poses the toes, on the path `way` from the ankle on; -1 where there are none."""
-    below = (controls.below(foot, tree.places[joint], tree.bones[joint][0]) for joint in way[1:])
+def _toe(tree: JointTree, controls: Controls, foot: int, path: Sequence[int]) -> int:
+    """The bone that poses the toes, on the `path` from the ankle on; -1 where there are none."""
+    below = (controls.below(foot, tree.places[joint], tree.bones[joint][0]) for joint in path[1:])
     toe = next((bone for bone in below if bone >= 0), -1)
     if toe >= 0:
         return toe
     # Nothing below the foot poses them: they begin at the first joint that is off the line through its neighbours.
-    for number, joint in enumerate(way[1:], start=1):
-        ankle, after = tree.places[way[0]], way[number + 1 : number + 2]
+    for number, joint in enumerate(path[1:], start=1):
+        ankle, after = tree.places[path[0]], path[number + 1 : number + 2]
         beyond = tree.places[after[0]] if after else ankle
         if not after or off_line(tree.places[joint], ankle, beyond) > ON_LINK * np.linalg.norm(beyond - ankle):
             return controls.anywhere(tree.places[joint], tree.bones[joint][0])

@@ -46,14 +46,14 @@ SHORTENING_DIVISOR = 8
 """A stance gives up one frame in this many at an edge per call, but at least one frame."""
 
 
-def knee_angles(ways: Array, links: Array) -> Array:
-    """Angles `(F,)` in radians between the two links of legs whose ankle is `ways` `(F, 3)` from the hip; 0 is straight.
+def knee_angles(from_hip: Array, links: Array) -> Array:
+    """Angles `(F,)` in radians between the two links of legs whose ankle is `from_hip` `(F, 3)` from the hip; 0 is straight.
 
     links : (F, 2) lengths of the links
 
     An ankle that is too far counts as a straight leg, one that is too near as a folded leg.
     """
-    square = np.sum(ways**2, axis=-1)
+    square = np.sum(from_hip**2, axis=-1)
     first, second = links[:, 0], links[:, 1]
     with np.errstate(divide="ignore", invalid="ignore"):
         cosine = (square - first**2 - second**2) / (2.0 * first * second)

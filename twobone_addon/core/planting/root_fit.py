@@ -23,42 +23,42 @@ class Needs:
     """`(F,)` where all limbs reach after the move."""
 
 
-def needed_moves(ways: Array, reaches: Array, wanted: Mask, direction: Array, *, least: float, most: float) -> Needs:
+def needed_moves(to_goals: Array, reaches: Array, counts: Mask, direction: Array, *, least: float, most: float) -> Needs:
     """The smallest moves of the root along the unit vector `direction` `(3,)` with which all limbs reach.
 
-    ways : (C, F, 3) from each limb's root joint to its goal
+    to_goals : (C, F, 3) from each limb's root joint to its goal
     reaches : (C, F) largest distance of a goal from the root joint
-    wanted : (C, F) where a limb has a goal that counts
+    counts : (C, F) where a limb has a goal that counts
     least, most : bounds of the moves; `least` <= 0 <= `most`
     """
-    along = ways @ direction
-    across = np.sum(ways**2, axis=-1) - along**2
+    along = to_goals @ direction
+    across = np.sum(to_goals**2, axis=-1) - along**2
     room = reaches**2 - across
     # Half of the chord that the line of the moves cuts out of the ball in which the limb reaches its goal.
     half = np.sqrt(np.maximum(room, 0.0))
     # A goal too far away sideways is most nearly reached at its own height; that alone is no reason to move there.
-    low = np.where(wanted & (room >= 0.0), along - half, -np.inf).max(axis=0)
-    high = np.where(wanted & (room >= 0.0), along + half, np.inf).min(axis=0)
+    low = np.where(counts & (room >= 0.0), along - half, -np.inf).max(axis=0)
+    high = np.where(counts & (room >= 0.0), along + half, np.inf).min(axis=0)
     moves = np.clip(np.where(low <= high, np.clip(0.0, low, np.maximum(low, high)), low), least, most)
-    met = np.all(~wanted | (magnitude(ways - moves[:, None] * direction) <= reaches), axis=0)
+    met = np.all(~counts | (magnitude(to_goals - moves[:, None] * direction) <= reaches), axis=0)
     return Needs(moves, met)
 
 
-def shortest_moves(ways: Array, reaches: Array, wanted: Mask) -> Array:
+def shortest_moves(to_goals: Array, reaches: Array, counts: Mask) -> Array:
     """The shortest moves `(F, 3)` of the root with which all limbs reach, 0 where they do already. Arguments: `needed_moves`.
 
     Where no move lets all limbs reach, some of them do. Found by Dykstra's alternating projections (Boyle and Dykstra 1986):
     the moves with which one limb reaches form a ball.
     """
-    moves = np.zeros(ways.shape[1:])
-    given_back = np.zeros_like(ways)
+    moves = np.zeros(to_goals.shape[1:])
+    given_back = np.zeros_like(to_goals)
     for _ in range(PROJECTIONS):
         before = moves
-        for limb, (to_goal, reach, counts) in enumerate(zip(ways, reaches, wanted, strict=True)):
+        for limb, (to_goal, reach, is_goal) in enumerate(zip(to_goals, reaches, counts, strict=True)):
             start = moves + given_back[limb]
             remaining = to_goal - start
             missing = 1.0 - shortening(magnitude(remaining), reach)
-            moves = start + remaining * np.where(counts, missing, 0.0)[:, None]
+            moves = start + remaining * np.where(is_goal, missing, 0.0)[:, None]
             # What this limb has taken away is given back to it in the next round: without that, the moves would end at any point
             # where all limbs reach instead of at the nearest one.
             given_back[limb] = start - moves

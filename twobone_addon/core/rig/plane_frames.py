@@ -41,7 +41,7 @@ class PlaneSpaces:
     world: Array
     parent: Array | None
     """From the parent bone of the chain; `None` without one."""
-    thing: Array | None
+    plane_object: Array | None
     """From the plane object; `None` for a letter plane."""
 
 
@@ -69,8 +69,8 @@ def frames_of(first: Array, second: Array) -> Array:
 
 def still_frames(plane: str, plane_space: str, spaces: PlaneSpaces) -> Array:
     """Frames `(..., 3, 3)` of a plane that does not follow the limb: a letter plane in its space, or an object's XY plane."""
-    if spaces.thing is not None:
-        return carried_frames(np.eye(3)[:, :2], spaces.thing)
+    if spaces.plane_object is not None:
+        return carried_frames(np.eye(3)[:, :2], spaces.plane_object)
     linear = {"WORLD": spaces.world, "PARENT": spaces.parent}.get(plane_space)
     return carried_frames(letter_axes(plane), np.eye(3) if linear is None else linear)
 

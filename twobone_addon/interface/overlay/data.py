@@ -215,7 +215,7 @@ def pictures_around(pictures: Sequence[FootPicture], frame: float) -> list[FootP
         first, last = (stance[0].first, stance[0].last) if stance else (frame, frame)
         rows = (picture.frames >= first - AROUND) & (picture.frames <= last + AROUND)
         near = tuple(place for place in picture.prints if place.first <= frame + STEPS and place.last >= frame - STEPS)
-        around.append(FootPicture(picture.frames[rows], picture.ways[:, rows], picture.states[rows], near))
+        around.append(FootPicture(picture.frames[rows], picture.paths[:, rows], picture.states[rows], near))
     return [picture for picture in around if len(picture.frames)]
 
 
@@ -224,7 +224,7 @@ def foot_lines(pictures: Sequence[FootPicture], palette: Palette) -> Lines:
     colors = np.array([state_color(state, palette) for state in ContactState])
     parts = []
     for picture in pictures:
-        parts += [colored_strip(way, colors[picture.states]) for way in picture.ways]
+        parts += [colored_strip(path, colors[picture.states]) for path in picture.paths]
         parts += [strip(outline(place.ends, WIDTH * picture.length), palette.chosen) for place in picture.prints]
     return joined(parts)
 

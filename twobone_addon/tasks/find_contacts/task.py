@@ -54,7 +54,7 @@ class FootPicture:
 
     frames: Array
     """`(F,)`"""
-    ways: Array
+    paths: Array
     """`(2, F, 3)` paths of heel and ball."""
     states: Codes
     """`(F,)` keyed contact states, see `core.contacts.states`."""
@@ -63,7 +63,7 @@ class FootPicture:
     @property
     def length(self) -> float:
         """Length of the foot from heel to ball."""
-        return float(np.median(magnitude(self.ways[1] - self.ways[0])))
+        return float(np.median(magnitude(self.paths[1] - self.paths[0])))
 
 
 def foot_pictures(scene: Scene, armature: Object) -> list[FootPicture]:
@@ -92,7 +92,7 @@ def _picture(foot: FootPlan, matrices: Array, states: Codes, frames: Array) -> F
 
 def _print(paths: Array, states: Codes, ends: Array) -> Footprint:
     stands = [on_heel(states), on_ball(states)]
-    places = [way[on].mean(axis=0) for way, on in zip(paths, stands, strict=True) if on.any()]
+    places = [path[on].mean(axis=0) for path, on in zip(paths, stands, strict=True) if on.any()]
     return Footprint(float(ends[0]), float(ends[1]), np.array([places[0], places[-1]]))
 
 
@@ -192,7 +192,7 @@ class ContactReport(Report):
         count = sum(len(steps((contact.first, contact.last) for contact in chain.contacts)) for chain in standing)
         parts = [_found(count, len(standing))]
         parts += unseen
-        speed = sum(part * part for part in self.ground_velocity) ** 0.5
+        speed = sum(along * along for along in self.ground_velocity) ** 0.5
         if speed:
             parts.append(Sentence("the ground moves at {speed} per second", {"speed": self.units.text(speed)}))
         if self.first_is_rest:

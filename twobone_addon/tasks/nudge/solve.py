@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class NudgedPart:
     """One solved part, with the tip's places before and its offsets."""
 
-    part: NudgedRange
+    keyed_range: NudgedRange
     solved: SolvedChain
     before: Array
     """`(F, 3)` places of the tip without nudges, world space."""
@@ -104,14 +104,14 @@ def _keys(parts: Sequence[NudgedPart]) -> list[ChannelKeys]:
             channels.setdefault(curve.channel, []).append((part, curve))
     keys = []
     for channel, pieces in channels.items():
-        keyed = pieces[0][0].part.limb.keyed[channel]
+        keyed = pieces[0][0].keyed_range.limb.keyed[channel]
         outside = NO_KEYS if keyed.table is None else keyed.table
         for part, curve in pieces:
-            before, after = _held(part.part, part.part.limb.keyed[channel], curve)
+            before, after = _held(part.keyed_range, part.keyed_range.limb.keyed[channel], curve)
             outside = with_held_keys(outside, before, after)
         keys += [
             StraightKeys(
-                curve.path, curve.index, curve.group, part.part.limb.report_frames, curve.values, "LINEAR", outside=outside
+                curve.path, curve.index, curve.group, part.keyed_range.limb.report_frames, curve.values, "LINEAR", outside=outside
             )
             for part, curve in pieces
         ]

@@ -413,7 +413,7 @@ def nudge_limb(scene: Scene, settings: NudgeSettings, active: Object | None, _ch
 def nudge_report(plan: NudgePlan, solution: NudgeSolution, tips: Array | None = None, *, is_on_edited: bool) -> NudgeReport:
     """Report of the limb and all its nudges; `tips` are its tip's places `(F, 3)` in all parts as Blender evaluates them."""
     parts, names = solution.parts, plan.limb.names
-    frames = np.concatenate([np.empty(0), *(part.part.limb.frames for part in parts)])
+    frames = np.concatenate([np.empty(0), *(part.keyed_range.limb.frames for part in parts)])
     goals = np.concatenate([np.empty((0, 3)), *(part.goals for part in parts)])
     before = np.concatenate([np.empty((0, 3)), *(part.before for part in parts)])
     missed = np.concatenate([np.empty(0, bool), *(part.solved.pose.on_targets.reach != Reach.REACHED for part in parts)])
@@ -442,7 +442,7 @@ def nudge_report(plan: NudgePlan, solution: NudgeSolution, tips: Array | None = 
             for nudge in solution.nudges
         ],
         frames=len(frames),
-        ranges=[[float(part.part.limb.frames[0]), float(part.part.limb.frames[-1])] for part in parts],
+        ranges=[[float(part.keyed_range.limb.frames[0]), float(part.keyed_range.limb.frames[-1])] for part in parts],
         keys=sum(len(piece.frames) for piece in solution.keys),
         channels=len({piece.channel for piece in solution.keys}),
         out_of_reach=ranges(frames, missed),

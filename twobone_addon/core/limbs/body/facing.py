@@ -52,7 +52,7 @@ def facing(tree: JointTree, limbs: Sequence[Judged], down: Array) -> Facing:
 def side_of(tree: JointTree, shape: Shape, left: Array) -> float:
     """Summed distance by which the joints of a pair's first branch are left of the second's; negative to the right."""
     partners = shape.pair.match.partners
-    return float(sum((tree.places[joint] - tree.places[partners[joint]]) @ left for joint in shape.way))
+    return float(sum((tree.places[joint] - tree.places[partners[joint]]) @ left for joint in shape.path))
 
 
 def _side_axis(tree: JointTree, limbs: Sequence[Judged]) -> Array:
@@ -60,7 +60,7 @@ def _side_axis(tree: JointTree, limbs: Sequence[Judged]) -> Array:
     total = np.zeros(3)
     for limb in limbs:
         partners = limb.shape.pair.match.partners
-        for joint in limb.shape.way:
+        for joint in limb.shape.path:
             apart = tree.places[joint] - tree.places[partners[joint]]
             # Which branch of a pair is the first is chance.
             total = total + (apart if apart @ total >= 0.0 else -apart)
@@ -77,7 +77,7 @@ def _forward_cues(tree: JointTree, limbs: Sequence[Judged], legs: Sequence[Shape
     yield -np.mean([_bend_direction(tree, limb.shape) for limb in limbs if limb.kind is LimbKind.ARM] or [np.zeros(3)], axis=0)
     if legs:
         # The last bone, head to tail, is a weak cue, because importers make tails up.
-        ends = [joint for leg in legs for joint in (leg.way[-1], leg.pair.match.partners[leg.way[-1]])]
+        ends = [joint for leg in legs for joint in (leg.path[-1], leg.pair.match.partners[leg.path[-1]])]
         yield np.mean(tree.ends[ends] - tree.places[ends], axis=0)
         if legs[0].pair.attached >= 0:  # The highest joint on the body's middle is the head.
             middle = tree.places[tree.below(legs[0].pair.attached)]

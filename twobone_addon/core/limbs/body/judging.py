@@ -109,8 +109,8 @@ def _fall(tree: JointTree, leg: Shape, down: Array) -> float:
     """Reach down of a leg: of the legs of a spider, whose hips may be as low as its feet, from the highest knee on."""
     if not leg.pair.of_fan:
         return float(leg.reach @ down)
-    partners = [leg.pair.match.partners[joint] for joint in leg.way]
-    middle = (tree.places[list(leg.way)] + tree.places[partners]) / 2.0
+    partners = [leg.pair.match.partners[joint] for joint in leg.path]
+    middle = (tree.places[list(leg.path)] + tree.places[partners]) / 2.0
     return float(leg.end @ down - (middle @ down).min())
 
 
@@ -280,7 +280,7 @@ def _same_build(shape: Shape, leg: Shape) -> bool:
 def _ankle_angle(tree: JointTree, leg: Shape) -> float:
     """Angle from the lower link to the foot, in radians; a foot without a child ends at its bone's tail."""
     _, mid, tip = middle_links(tree, leg, leg.links)
-    joint, other = leg.way[-1], leg.pair.match.partners[leg.way[-1]]
+    joint, other = leg.path[-1], leg.pair.match.partners[leg.path[-1]]
     end = leg.end if joint != leg.links.tip else (tree.ends[joint] + tree.ends[other]) / 2.0
     lower, foot = tip - mid, end - tip
     return float(np.arctan2(np.linalg.norm(np.cross(lower, foot)), lower @ foot))

@@ -45,7 +45,7 @@ class Shape:
     """`(3,)` midpoint of the two ends, toes or fingers included."""
     ends: Array
     """`(2, 3)` end of each branch."""
-    way: tuple[int, ...]
+    path: tuple[int, ...]
     """Joints of the first branch from the root to the end."""
     hand: bool
     """Whether it ends in a hand with fingers."""
@@ -127,12 +127,12 @@ def candidate(tree: JointTree, pair: Pair, judge: Judge) -> Candidate | None:
 def with_links(tree: JointTree, pair: Pair, links: Links) -> Shape:
     """The shape of a pair with the given links."""
     partners = pair.match.partners
-    way = [*_way_between(tree, links.root, links.mid), *_way_after(tree, links.tip, partners)]
-    last = way[-1]
+    path = [*_way_between(tree, links.root, links.mid), *_way_after(tree, links.tip, partners)]
+    last = path[-1]
     ends = tree.places if links.tip >= 0 else tree.ends
     ends = np.stack([ends[last], ends[partners[last]]])
     root = (tree.places[links.root] + tree.places[partners[links.root]]) / 2.0
-    return Shape(pair, links, root, ends.mean(axis=0), ends, tuple(way), _has_fingers(tree, links, partners))
+    return Shape(pair, links, root, ends.mean(axis=0), ends, tuple(path), _has_fingers(tree, links, partners))
 
 
 def middle_links(tree: JointTree, shape: Shape, links: Links) -> tuple[Array, Array, Array]:
@@ -144,16 +144,16 @@ def middle_links(tree: JointTree, shape: Shape, links: Links) -> tuple[Array, Ar
 
 
 def _way_between(tree: JointTree, start: int, end: int) -> list[int]:
-    way = tree.way_up(end)
-    return way[: way.index(start) + 1][::-1]
+    path = tree.way_up(end)
+    return path[: path.index(start) + 1][::-1]
 
 
 def _way_after(tree: JointTree, tip: int, joints: dict[int, int]) -> list[int]:
     """The tip and the longest path of joints below it that both sides have."""
-    way = [tip] if tip >= 0 else []
-    while way and (on := [child for child in tree.children[way[-1]] if child in joints]):
-        way.append(max(on, key=lambda child: tree.edges[child] + tree.depths[child]))
-    return way
+    path = [tip] if tip >= 0 else []
+    while path and (on := [child for child in tree.children[path[-1]] if child in joints]):
+        path.append(max(on, key=lambda child: tree.edges[child] + tree.depths[child]))
+    return path
 
 
 def _has_fingers(tree: JointTree, links: Links, joints: dict[int, int]) -> bool:
@@ -176,10 +176,10 @@ def _misshapen(tree: JointTree, shape: Shape) -> Reason | None:
 
 def _count_feathers(tree: JointTree, shape: Shape) -> int:
     """Number of joints from which long branches start beside the limb."""
-    way = _way_between(tree, shape.pair.match.first, shape.links.tip if shape.links.tip >= 0 else shape.links.mid)
+    path = _way_between(tree, shape.pair.match.first, shape.links.tip if shape.links.tip >= 0 else shape.links.mid)
     return sum(
         any(_is_feather(tree, child, joint, after) for child in tree.children[joint] if child != after)
-        for joint, after in pairwise(way)
+        for joint, after in pairwise(path)
     )
 
 
@@ -189,9 +189,9 @@ def _is_feather(tree: JointTree, child: int, start: int, end: int) -> bool:
     return long and off_line(tree.places[child], tree.places[start], tree.places[end]) >= FEATHER_OFF * length
 
 
-def _is_strand(tree: JointTree, way: Sequence[int], fewest: int) -> bool:
+def _is_strand(tree: JointTree, path: Sequence[int], fewest: int) -> bool:
     """Whether a branch has at least `fewest` links, all of similar length and nearly in line."""
-    steps = np.diff(tree.places[list(way)], axis=0)
+    steps = np.diff(tree.places[list(path)], axis=0)
     lengths = np.linalg.norm(steps, axis=1)
     if len(steps) < fewest or lengths.min() <= 0.0 or lengths.max() > STRAND_EVEN * lengths.min():
         return False

@@ -69,13 +69,13 @@ class LegMotion:
         """`(S,)` distance from hip to ankle relative to the leg's length."""
         return magnitude(self.joints[:, 2] - self.joints[:, 0]) / self.lengths
 
-    def extensions_for(self, ways: Array) -> Array:
-        """`(S,)` lengths of `ways` `(S, 3)` from the hip, world space, relative to the leg's length; above 1 is out of reach.
+    def extensions_for(self, from_hip: Array) -> Array:
+        """`(S,)` lengths of vectors `from_hip` `(S, 3)`, world space, relative to the leg's length; above 1 is out of reach.
 
         Measured in armature space, where links have constant length: in the world, a non-uniform scale stretches the leg.
         """
-        into_armature = every_row(self.motion.armature_from_world, len(ways))[:, :3, :3]
-        inside = (into_armature @ ways[..., None])[..., 0]
+        into_armature = every_row(self.motion.armature_from_world, len(from_hip))[:, :3, :3]
+        inside = (into_armature @ from_hip[..., None])[..., 0]
         return magnitude(inside) / path_length(self.joints @ np.swapaxes(into_armature, -1, -2))
 
 
