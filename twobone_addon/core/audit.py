@@ -127,6 +127,7 @@ def kimodo_skating(places: Array, heights: Array, states: Codes, size: float, ra
     speeds = magnitude(np.diff(places, axis=2)) * (rate / size)
     low, toes = heights[:, 1] < TOE_LOW * size, speeds[:, 1]
     stands = np.stack([on_heel(states), on_ball(states)], axis=1)
+    # No step follows the last frame: it has the speed of the one before it.
     seen = np.concatenate([speeds, speeds[..., -1:]], axis=2)
     consistent = stands == ((seen < STANDS_SLOW) & (heights < STANDS_LOW * size))
     on = speeds[stands[..., :-1]]

@@ -451,6 +451,7 @@ def audited(plan: AuditPlan, samples: Samples) -> Audited:
             stances[foot.chain] = measures.stances_of(points, heights, foot_states, rate)
             shares[foot.chain] = np.count_nonzero(foot_skates) / np.count_nonzero(is_low)
         scale = np.cbrt(np.abs(np.linalg.det(samples.every(contacts.world)[0, :3, :3])))
+        # Its heights are those of joints: toes are over the sole, heels on it.
         joint_over_sole = np.array([[0.0, foot.points.ball_height * scale] for foot in contacts.feet])[..., None]
         metre = measures.metre(feet.leg_length, plan.units_per_metre)
         skating = measures.kimodo_skating(feet.points, feet.heights + joint_over_sole, states, metre, rate)

@@ -178,11 +178,13 @@ class Kinematics:
         pace = float(magnitude(self.belt))
         along = np.maximum(self.velocities @ (self.belt / pace), 0.0) / np.maximum(magnitude(self.velocities), pace * HELD)
         ratio = np.minimum(slow / pace, 1.0)[:, None]
+        # Only the part of the velocity along the belt is scaled, by `ratio`.
         return replace(self, speeds=self.speeds * np.sqrt(1.0 - along**2 * (1.0 - ratio**2)))
 
     def noise_of_speeds(self, noise: float) -> float:
         """Standard deviation of a velocity component if a position component has `noise`."""
         steps = max(1, round(SIDE_IN_SECONDS * self.rate))
+        # That of the slope of a line fitted to `steps` + 1 positions.
         return noise * self.rate * (12.0 / (steps * (steps + 1) * (steps + 2))) ** 0.5
 
 
@@ -220,6 +222,7 @@ def _after(positions: Array, steps: int) -> Array:
     if not windowed.shape[-2]:
         return np.zeros_like(positions)
     remaining = np.arange(windowed.shape[-2], count - 1)
+    # No whole window follows the last frames: they look to the last one.
     secants = (positions[..., -1:, :] - positions[..., remaining, :]) / (count - 1 - remaining)[:, None]
     result = np.concatenate([windowed, secants], axis=-2)
     return np.concatenate([result, result[..., -1:, :]], axis=-2)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from itertools import product
 
@@ -29,16 +28,6 @@ ALIGNED = 0.99
 """Least cosine between control and visible bone that counts as aligned."""
 
 
-@dataclass(frozen=True, slots=True)
-class PosingBones:
-    """Indices of the bones that pose a limb."""
-
-    upper: int
-    lower: int
-    tip: int
-    """Bone whose head is the tip; the lower bone where the tip is its tail."""
-
-
 class Controls:
     """Finds the bones that pose the visible bones."""
 
@@ -53,15 +42,18 @@ class Controls:
         self._along = skeleton.heads[self._order, self._axis]
         self._spans = _spans(skeleton.parents)
 
-    def posing(self, root: Array, mid: Array, tip: Array, shown: Sequence[int]) -> PosingBones:
-        """The posing bones with heads at these points `(3,)`; `shown` are the visible upper, lower and tip bones."""
+    def posing(self, root: Array, mid: Array, tip: Array, shown: Sequence[int]) -> tuple[int, int, int]:
+        """The posing upper, lower and tip bone with heads at these points `(3,)`; `shown` are the visible ones.
+
+        The tip bone is the lower one where the tip is its tail.
+        """
         followed = self._followed(shown)
         pairs = self._pairs(root, mid)
         upper, lower = max(pairs, key=lambda pair: self._rank(pair, shown, followed), default=(shown[0], shown[1]))
         tip_bone = lower
         if shown[2] != shown[1]:
             tip_bone = self._best([bone for bone in self._at(tip) if self._is_above(lower, bone)], shown[2], followed)
-        return PosingBones(upper, lower, tip_bone if tip_bone >= 0 else lower)
+        return upper, lower, tip_bone if tip_bone >= 0 else lower
 
     def turn(self, root: Array, mid: Array, other: Array) -> bool:
         """Whether unbound bones begin at two points `(3,)`, the second below the first with only unbound bones between.
@@ -282,10 +274,10 @@ def _bones(tree: JointTree, controls: Controls, limb: Judged, *, second: bool) -
     root, mid = on_side(links.root), on_side(links.mid)
     tip = on_side(links.tip) if links.tip >= 0 else mid
     shown = tuple(tree.bones[joint][0] for joint in (root, mid, tip))
-    posing = controls.posing(tree.places[root], tree.places[mid], tree.places[tip], shown)
+    upper, lower, tip_bone = controls.posing(tree.places[root], tree.places[mid], tree.places[tip], shown)
     after = [on_side(joint) for joint in path[path.index(links.tip) :]] if links.tip in path and limb.kind is LimbKind.LEG else []
-    toe = _toe(tree, controls, posing.tip, after)
-    return LimbBones(posing.upper, posing.lower, posing.tip, toe, tree.bones[on_side(path[-1])][0])
+    toe = _toe(tree, controls, tip_bone, after)
+    return LimbBones(upper, lower, tip_bone, toe, tree.bones[on_side(path[-1])][0])
 
 
 def _toe(tree: JointTree, controls: Controls, foot: int, path: Sequence[int]) -> int:

@@ -51,6 +51,7 @@ def parent_transform(bone: RestBone, parent_pose: Array | None) -> ParentTransfo
     under = times_still(parent3, offset3)
     place = under if bone.local_location else parent3
     turn, post_scale = _inherited(bone, parent3)
+    # A bone that inherits everything, as most do, has this product already.
     turn_and_scale = under if turn is parent3 else times_still(turn, offset3)
     if bone.inherit_scale == "FIX_SHEAR":
         turn_and_scale = _without_shear(turn_and_scale)

@@ -121,6 +121,7 @@ def _candidates(problem: Problem) -> Array:
     lower = problem.limits[:, 2:4]
     length_1, length_2 = problem.lengths[:, 0, np.newaxis], problem.lengths[:, 1, np.newaxis]
     inside = (_into(problem.unlimited[..., 0], upper), _into(problem.unlimited[..., 1], lower))
+    # With angle 2 at a limit the chain is rigid: the direction of its tip as seen from link 1.
     chain = np.arctan2(length_2 * np.sin(lower), length_1 + length_2 * np.cos(lower))
     lower_edges = _into(problem.heading[:, np.newaxis] - chain, upper), lower
     aim_u = problem.goals[:, :1] - length_1 * np.cos(upper)

@@ -281,6 +281,7 @@ def plan_contacts(
     stored = [armature.twobone.chains[name] for name in legs.names if name in armature.twobone.chains]
     if not reads_only:
         refuse_unwritable(armature, [contact_path(chain) for chain in stored], "ACTION")
+    # The frames of a loop that ends between whole ones are not quite a frame apart.
     step = (frames[-1] - frames[0]) / max(len(frames) - 1, 1) if is_loop(armature, (frames[0], frames[-1])) else 1.0
     rate = scene.render.fps / scene.render.fps_base / step
     feet = [foot_plan(armature, chain, names, legs.toes[chain]) for chain, names in legs.names.items()]
@@ -296,6 +297,7 @@ def contacts_source(scene: Scene, settings: ContactSettings, legs: Legs, span: S
         raise ObjectError(
             'Armature "{armature}" cannot be its own source of contacts. Choose another one.', armature=legs.armature
         )
+    # The other armature stands on ground of its own.
     source_settings = replace(
         settings, armature=settings.contacts_from, contacts_from="", ground="AUTO", ground_moves="AUTO", sole_height=0.0
     )
@@ -397,6 +399,7 @@ def is_loop(armature: Object, span: Span) -> bool:
             rotations.setdefault(curve.data_path, []).append(curve)
     for curves in rotations.values():
         start, end = (np.array([curve.evaluate(frame) for curve in curves]) for frame in span)
+        # A quaternion and its negative are one rotation.
         if not meets(np.stack([start, end])) and not meets(np.stack([-start, end])):
             return False
     return bool(rotations)

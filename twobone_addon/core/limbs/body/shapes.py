@@ -114,6 +114,7 @@ FEATHER_OFF = 0.25
 def candidate(tree: JointTree, pair: Pair, judge: Judge) -> Candidate | None:
     """The arms and the legs that a pair may be; `None` where it has too few joints. `judge` scores links of either kind."""
     joints, first = set(pair.match.partners), pair.match.first
+    # After an arm comes a hand, which is short; after a leg there may be a long foot.
     as_arm = arm_judge(tree)
     arm = best_links(tree, joints, first, lambda links: judge(links) * as_arm(links))
     leg = best_links(tree, joints, first, judge)
@@ -197,5 +198,6 @@ def _is_strand(tree: JointTree, path: Sequence[int], fewest: int) -> bool:
         return False
     along = steps / lengths[:, None]
     turns = np.arctan2(np.linalg.norm(np.cross(along[:-1], along[1:]), axis=1), np.sum(along[1:] * along[:-1], axis=1))
+    # One joint among pieces in line is an arm that was cut up.
     is_jointed = turns.min() <= PIECE_TURN and turns.max() >= ELBOW_TURN
     return bool(turns.max() <= STRAND_TURN and not is_jointed)

@@ -94,6 +94,7 @@ def _depths(parents: Sequence[int], edges: Sequence[float]) -> list[float]:
     depths = [0.0] * len(parents)
     for joint in range(len(parents)):
         length, below = 0.0, joint
+        # Further up, all paths down are longer already.
         while below >= 0 and length >= depths[below]:
             depths[below] = length
             length += edges[below]
@@ -103,6 +104,7 @@ def _depths(parents: Sequence[int], edges: Sequence[float]) -> list[float]:
 
 def _groups(skeleton: Skeleton, chosen: Sequence[bool], tolerance: float) -> list[int]:
     """Group index of each bone: bones that copy one another and begin at the same point share one."""
+    # Union-find: bones of one group lead to the same one.
     leaders = list(range(len(skeleton.names)))
 
     def leader(bone: int) -> int:

@@ -116,6 +116,7 @@ def solved_controls(plans: Sequence[ControlPlan]) -> Story[tuple[list[SolvedCont
     solved = []
     for plan in (replace(plan, plan=chain) for plan, chain in zip(plans, chains, strict=True)):
         limb_samples = samples.on(plan.plan.frames)
+        # Rounding to what location keys can hold is for objects: controls are corrected until they are right.
         motion = solve_target(plan.plan, limb_samples, np.tile(np.eye(4), (len(plan.plan.frames), 1, 1)))
         ended = replace(plan, plan=ended_where_cut(plan.plan, motion))
         solved.append(SolvedControls(ended, motion, read_goals(plan, motion, limb_samples), limb_samples))

@@ -232,6 +232,7 @@ class ControlPlan:
 def plan_controls(scene: Scene, settings: BakeSettings, active: Object | None) -> ControlPlan:
     """Find the rig's IK and its controls; raises a `TwoBoneError` where they cannot take the motion."""
     refuse_stretched_time(scene)
+    # An automatic range is that of the target's keys, which are about to be replaced.
     if settings.frame_range == "AUTO":
         settings = replace(settings, frame_range="SCENE")
     armature = find_armature(settings.armature, active)

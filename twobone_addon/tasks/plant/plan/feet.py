@@ -126,8 +126,9 @@ def _foot(ankles: Array, linear: Array, offsets: tuple[Array, Array]) -> Foot:
     size = np.cbrt(np.linalg.det(linear[0]))
     if size and np.abs(stretches / size - np.eye(3)).max() > UNEVEN:
         return Foot(ankles, turns, size * offsets[0], size * offsets[1], stretches / size)
-    own = np.swapaxes(turns, -1, -2) @ linear
-    heel, ball = (np.mean(own @ offset, axis=0) for offset in offsets)
+    # Scaled evenly, heel and ball are the same at all samples, up to rounding.
+    scale = np.swapaxes(turns, -1, -2) @ linear
+    heel, ball = (np.mean(scale @ offset, axis=0) for offset in offsets)
     return Foot(ankles, turns, heel, ball)
 
 

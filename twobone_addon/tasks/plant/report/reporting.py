@@ -107,6 +107,7 @@ def slides(leg_track: LegTrack, frames: tuple[float, float], place: Array, *, is
     """Largest distances of a point from its pin `place` `(3,)`: at the frames of a contact, and at all its sampled subframes."""
     rows = slice(np.searchsorted(leg_track.frames, frames[0]), np.searchsorted(leg_track.frames, frames[1], side="right"))
     away = magnitude((leg_track.balls if is_ball else leg_track.heels)[rows] - place)
+    # A range need not begin on a whole frame; its frames are whole steps from its first.
     whole = leg_track.frames[rows] % 1.0 == frames[0] % 1.0
     return float(away[whole].max(initial=0.0)), float(away.max(initial=0.0))
 
@@ -130,6 +131,7 @@ def skating(
     for places, heights, on in zip((leg_track.heels, leg_track.balls), over, (on_heel(states), on_ball(states)), strict=True):
         stands |= on
         speeds = magnitude(np.diff(places, axis=0)) * frames_per_second
+        # The step with which a point lands or lifts is no skating.
         stays = on[:-1] & on[1:]
         skates[:-1] |= stays & (speeds > fast) & (heights[:-1] < low)
     return float(np.count_nonzero(skates)) / max(1, int(np.count_nonzero(stands)))
@@ -259,6 +261,7 @@ def plant_report(
         leg_plan = leg.before.leg
         paths = {path for path, _ in leg_plan.plan.keyed}
         written = [channel for channel in keys if channel.pieces[0].path in paths]
+        # Root motion that is added takes the ground under the feet along.
         later = ground_after(footing.ground, travel)
         old, new = track(leg_plan, before.on(plan.samples)), None if after is None else track(leg_plan, after)
         then, now = _measured(footing, leg, footing.ground, old), None if new is None else _measured(footing, leg, later, new)
