@@ -12,23 +12,23 @@ without Blender. `registration` lists the modules that are registered with Blend
 
 def __getattr__(name: str) -> object:
     """Import the error or the version, or make the function of a task, when it is first used."""
-    found: object
+    value: object
     if name == "TwoBoneError":
         from .errors import TwoBoneError
 
-        found = TwoBoneError
+        value = TwoBoneError
     elif name == "__version__":
         from .version import addon_version
 
-        found = addon_version()
+        value = addon_version()
     elif name.startswith("_") or name not in __dir__():
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     else:
         from .calls import call_named
 
-        found = call_named(name)
-    globals()[name] = found
-    return found
+        value = call_named(name)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

@@ -76,9 +76,9 @@ def refuse_wrong_outputs(outputs: dict[str, str], inputs: dict[str, Path]) -> No
 
 def refuse_shared_outputs(outputs: dict[str, str], inputs: dict[str, Path]) -> None:
     """Refuse an output in the place of an input or of another output; raises `UsageError`."""
-    for (one, name), (other, same) in itertools.combinations(outputs.items(), 2):
-        if (name == same) if STANDARD_OUTPUT in {name, same} else is_same(Path(name), Path(same)):
-            raise UsageError('{one} and {other} both name "{name}". Name two files.', one=one, other=other, name=name)
+    for (flag, name), (other_flag, other_name) in itertools.combinations(outputs.items(), 2):
+        if (name == other_name) if STANDARD_OUTPUT in {name, other_name} else is_same(Path(name), Path(other_name)):
+            raise UsageError('{one} and {other} both name "{name}". Name two files.', one=flag, other=other_flag, name=name)
     for flag, name in outputs.items():
         for source, path in inputs.items():
             if name != STANDARD_OUTPUT and not (flag == "--save" and source == "--file") and is_same(Path(name), path):
@@ -96,12 +96,12 @@ def refuse_used_outputs(names: Iterable[str], used: Iterable[Path]) -> None:
                 raise FileError('"{name}" is used by the shot, so it cannot be overwritten. Name another file.', name=name)
 
 
-def is_same(one: Path, other: Path) -> bool:
+def is_same(first: Path, second: Path) -> bool:
     """Whether two paths name the same file, also through links; files that do not exist yet are compared by spelling."""
     try:
-        return one.samefile(other)
+        return first.samefile(second)
     except OSError:  # One of them does not exist yet.
-        return spelled(one) == spelled(other)
+        return spelled(first) == spelled(second)
 
 
 def spelled(path: Path) -> str:
@@ -116,14 +116,14 @@ def is_earlier(flag: str) -> Callable[[Path], bool]:
     """Return the test whether a file is an earlier output of this flag."""
     _, keys = KINDS[flag]
 
-    def is_one(path: Path) -> bool:
+    def has_its_keys(path: Path) -> bool:
         try:
             document = json.loads(files.read(path))
         except (FileError, ValueError, RecursionError):
             return False
         return isinstance(document, dict) and keys <= document.keys()
 
-    return is_one
+    return has_its_keys
 
 
 def is_blend(path: Path) -> bool:
@@ -142,12 +142,12 @@ def write_document(flag: str, goal: Path, document: object) -> None:
     """
     data = (json.dumps(document, indent=2, allow_nan=False) + "\n").encode("utf-8", "backslashreplace")
     try:
-        found = STREAM.fullmatch(str(goal))
-        if found is not None:
+        stream_name = STREAM.fullmatch(str(goal))
+        if stream_name is not None:
             # Not by its name: the shell may have opened a file for appending, which would be replaced.
             sys.stdout.flush()
             sys.stderr.flush()
-            handle = int(found[1] or {"in": 0, "out": 1, "err": 2}[found[2]])
+            handle = int(stream_name[1] or {"in": 0, "out": 1, "err": 2}[stream_name[2]])
             while data:
                 data = data[os.write(handle, data) :]
         elif _is_stream(goal):

@@ -100,6 +100,7 @@ def _with_parts_once(made: Schema) -> Schema:
             return node
         text = json.dumps(node)
         inlined = {key: shared(inner) for key, inner in node.items()}
+        # A table of properties may have one of the name `type`, with a schema under it.
         is_schema = isinstance(node.get("type"), str | list) or isinstance(node.get("enum"), list)
         if not is_schema or counts[text] == 1 or len(text) < LONG:
             return inlined
@@ -176,8 +177,8 @@ def _document(kind: str, *forms: Schema, has_incomplete: bool = True) -> Schema:
     shared = {"kind": {"const": kind}, "version": {"const": FORMAT}, "provenance": _object(provenance)}
     shared |= {"incomplete": TEXTS} if has_incomplete else {}
     schemas = [_object(form["properties"] | shared) for form in forms]
-    for each in schemas:
-        each["properties"].setdefault("dry_run", {"const": True})  # Present only in dry runs.
+    for form in schemas:
+        form["properties"].setdefault("dry_run", {"const": True})  # Present only in dry runs.
     return schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
 
 

@@ -98,17 +98,17 @@ def wanted_chains(arguments: argparse.Namespace, job: Job | None) -> list[NamedS
     for group in chains:
         BakeSettings(**group.values)  # Raises `SettingError` for contradicting settings.
     if stored:
-        found = _stored(chains[0].values, scope if scope in STORED else "SCENE")
+        complete = _stored(chains[0].values, scope if scope in STORED else "SCENE")
     else:
         scene, active, under = bpy.context.scene, active_object(bpy.context), once.get("chain", "")
-        found = [NamedSettings(group.label, completed(scene, group.values, active, under)) for group in chains]
-    asked = {name for chain in found for name in chain.settings.asked}
+        complete = [NamedSettings(group.label, completed(scene, group.values, active, under)) for group in chains]
+    asked = {name for chain in complete for name in chain.settings.asked}
     for name in sorted(asked) if arguments.strict_settings or (job and job.strict_settings) else ():
-        having = [chain.settings for chain in found if name in chain.settings.asked]
+        having = [chain.settings for chain in complete if name in chain.settings.asked]
         reasons = [without_effect(settings, [name]).get(name) for settings in having]
         if reasons[0] is not None and all(reasons):
             raise SettingError("{reason} Leave it out, or change what it depends on.", reason=reasons[0])
-    return found
+    return complete
 
 
 def of_last_chain(arguments: argparse.Namespace) -> str:
@@ -138,10 +138,10 @@ def named_in_refusals(chains: Sequence[NamedSettings]) -> Iterator[None]:
         for chain in chains if any(chain.label for chain in chains) else ():
             try:
                 plan_bake(bpy.context.scene, chain.settings, active_object(bpy.context))
-            except TwoBoneError as found:
+            except TwoBoneError as own_error:
                 where = f' of "{chain.settings.armature}"' if chain.settings.armature else ""
-                raise type(found)(
-                    'Chain "{chain}"{where}: {reason}', chain=chain.label, where=where, reason=found.sentence
+                raise type(own_error)(
+                    'Chain "{chain}"{where}: {reason}', chain=chain.label, where=where, reason=own_error.sentence
                 ) from error
         raise
 
@@ -172,7 +172,7 @@ def opened(arguments: argparse.Namespace, voice: Voice) -> Asked:
     open_shot(arguments.file, scripts=arguments.scripts)
     scene = arguments.scene or (job.scene if job else "")
     if scene and scene not in bpy.data.scenes:
-        known = ", ".join(f'"{found.name}"' for found in bpy.data.scenes)
+        known = ", ".join(f'"{present.name}"' for present in bpy.data.scenes)
         raise FileError('Scene "{scene}" is not in this file. Use one that is ({known}).', scene=scene, known=known)
     voice.stop.obey()
     asked = Asked(arguments, job, voice, scene, source)
@@ -226,7 +226,9 @@ def rehearsed(asked_chains: Sequence[NamedSettings], rehearsal: Rehearsal, actio
     for number, chain in enumerate(rehearsal.chains):
         report = chain.report
         bones = {name: getattr(report, name) for name in ("armature", "upper", "lower")}
-        fits = (each.label for each in asked_chains if all(getattr(each.settings, name) in {"", bones[name]} for name in bones))
+        fits = (
+            asked.label for asked in asked_chains if all(getattr(asked.settings, name) in {"", bones[name]} for name in bones)
+        )
         in_order = actions == ACTIVE
         chains.append(
             {"name": asked_chains[number].label if in_order else next(fits, ""), "action": "" if in_order else report.action}
@@ -333,7 +335,7 @@ class Asked:
         by_flags = (replace(chain.settings, asked=chain.settings.asked & given) for chain in chains)
         if is_own_job:
             return chains
-        return [replace(each, settings=settings) for each, settings in zip(chains, by_flags, strict=True)]
+        return [replace(chain, settings=settings) for chain, settings in zip(chains, by_flags, strict=True)]
 
     def settings(self, chains: Sequence[NamedSettings] = ()) -> Any:
         """Return the task's settings, flags winning over the job; say which have no effect.
@@ -528,7 +530,7 @@ def shortcomings(report: Mapping[str, Any], max_error: float | None) -> list[str
     report : the bake's report as a JSON document
     max_error : largest acceptable error in world units; `None` for any
     """
-    found = []
+    sentences = []
     for chain in report["chains"]:
         name = f"{chain['upper']} to {chain['lower']} of {chain['armature']}"
         missed = chain["too_far"] + chain["too_near"]
@@ -536,13 +538,13 @@ def shortcomings(report: Mapping[str, Any], max_error: float | None) -> list[str
             ranges = ", ".join(
                 f"{first:g}" if first == last else f"{first:g} to {last:g}" for first, last in chain["out_of_reach"]
             )
-            found.append(f"{name}: {missed} of {chain['frames']} frames are out of reach ({ranges}).")
+            sentences.append(f"{name}: {missed} of {chain['frames']} frames are out of reach ({ranges}).")
         error = chain.get("max_error")
         if max_error is not None and error is None and chain["reached"]:
-            found.append(f"{name}: the error was not measured. Leave --verify on.")
+            sentences.append(f"{name}: the error was not measured. Leave --verify on.")
         if max_error is not None and error is not None and error > max_error:
-            found.append(f"{name}: the tip is up to {error:.3g} off, more than {max_error:g}.")
-    return found
+            sentences.append(f"{name}: the tip is up to {error:.3g} off, more than {max_error:g}.")
+    return sentences
 
 
 def _tell(report: Any, voice: Voice) -> None:

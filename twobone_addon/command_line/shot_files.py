@@ -136,7 +136,7 @@ def save_shot(lock: Lock, expects: str, note: Callable[[str], None]) -> list[str
 
 def _blender_arguments() -> list[str]:
     """Return the arguments of this process that are for Blender itself; none in the bpy module."""
-    end = next((place for place, word in enumerate(sys.argv) if word in COMMAND), 1)
+    end = next((position for position, word in enumerate(sys.argv) if word in COMMAND), 1)
     return sys.argv[1:end]
 
 

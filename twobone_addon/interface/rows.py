@@ -106,9 +106,9 @@ def draw_own_options(
 def draw_switch(layout: bpy.types.UILayout, chain: Settings, name: str, *, on: bool) -> None:
     """Draw a setting that can be off: a checkbox, and beside it the value while it is on."""
     split = layout.split(factor=LABEL_PART)
-    left = split.row()
-    left.alignment = "RIGHT"
-    left.label(text=SHORT_LABELS.get(name, OPTION[name].label), text_ctxt=CONTEXT)
+    label = split.row()
+    label.alignment = "RIGHT"
+    label.label(text=SHORT_LABELS.get(name, OPTION[name].label), text_ctxt=CONTEXT)
     row = split.row(align=True)
     box = "CHECKBOX_HLT" if on else "CHECKBOX_DEHLT"
     row.operator("twobone.switch_setting", text="", icon=box, emboss=False).setting = name

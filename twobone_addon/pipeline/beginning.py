@@ -50,12 +50,12 @@ def starting_over(scene: Scene, task: str, reaches: Sequence[ToWrite]) -> Iterat
     since then stay, all of an object together: half a pose is no pose. Costs nothing where no replaced keys are recorded.
     """
     own_keys = _own_keys(task, [reach for reach in reaches if not reach.strip])
-    names = [name for name, ledger in own_keys.items() if ledger is not None]
+    names = [name for name, keys in own_keys.items() if keys is not None]
     in_strips = [(reach, is_untouched_strip(object_named(reach.owner), reach.strip)) for reach in reaches if reach.strip]
-    edited = [name for name, ledger in own_keys.items() if ledger is None]
+    edited = [name for name, keys in own_keys.items() if keys is None]
     edited += [reach.owner for reach, is_untouched in in_strips if is_untouched is False]
     strips = [(reach.owner, reach.strip) for reach, is_untouched in in_strips if is_untouched and reach.owner not in edited]
-    earlier = [each for ledger in own_keys.values() if ledger is not None for each in ledger.earlier]
+    earlier = [undone for keys in own_keys.values() if keys is not None for undone in keys.earlier]
     earlier += [Earlier(owner, frozenset(), (-math.inf, math.inf), strip) for owner, strip in strips]
     beginning = Beginning(tuple(earlier), tuple(dict.fromkeys(edited)))
     owners = [object_named(name) for name in dict.fromkeys([*names, *(name for name, _ in strips)])]
@@ -63,9 +63,9 @@ def starting_over(scene: Scene, task: str, reaches: Sequence[ToWrite]) -> Iterat
         yield beginning
         return
     with edits_kept(scene, owners, set()), muted_strips(strips), trial_actions([object_named(name) for name in names]):
-        for name, own in own_keys.items():
-            if own is not None:
-                _take_back(object_named(name), own)
+        for name, keys in own_keys.items():
+            if keys is not None:
+                _take_back(object_named(name), keys)
         yield beginning
 
 
@@ -87,24 +87,25 @@ def _own_keys(task: str, reaches: Sequence[ToWrite]) -> dict[str, _OwnKeys | Non
         if reach.owner not in ledgers:
             ledgers[reach.owner] = Ledger.present(object_named(reach.owner))
         ledger = ledgers[reach.owner]
-        own = {
+        channels = {
             channel: kept
             for channel, kept in (ledger.channels.items() if ledger is not None else ())
             if channel.path in reach.paths
             and kept.task == task
             and any(start <= reach.within[1] and end >= reach.within[0] for start, end in kept.beginning.spans)
         }
-        if ledger is None or not own:
+        if ledger is None or not channels:
             continue
-        alone = {channel for channel, kept in own.items() if _is_alone(ledger.bag, channel, kept, reach.within)}
-        tables = [(kept, read_curve(ledger.bag, channel)) for channel, kept in own.items() if channel not in alone]
+        alone = {channel for channel, kept in channels.items() if _is_alone(ledger.bag, channel, kept, reach.within)}
+        tables = [(kept, read_curve(ledger.bag, channel)) for channel, kept in channels.items() if channel not in alone]
         if not all(table is not None and is_untouched(kept, table) for kept, table in tables):
             by_owner[reach.owner] = None
+        # Once `None`, an object stays so, whatever else is asked of it.
         known = by_owner.setdefault(reach.owner, _OwnKeys({}, [], set()))
         if known is not None:
-            known.channels.update(own)
+            known.channels.update(channels)
             known.alone.update(alone)
-            known.earlier.append(Earlier(reach.owner, frozenset(own), reach.within))
+            known.earlier.append(Earlier(reach.owner, frozenset(channels), reach.within))
     return by_owner
 
 
@@ -116,16 +117,16 @@ def _is_alone(bag: CurveBag, channel: Channel, kept: Kept, within: Span) -> bool
     return kept.is_all({name: key_numbers(fcurve, name) for name in ("co", "type")}, *within)
 
 
-def _take_back(owner: Object, own: _OwnKeys) -> None:
+def _take_back(owner: Object, keys: _OwnKeys) -> None:
     """Restore the replaced keys on the channels of an object, which plays a copy of its action."""
     bag, values = ensure_curve_bag(owner), []
-    for keys in own.earlier:
-        for channel in keys.channels:
-            kept = own.channels[channel]
-            table = NO_KEYS if channel in own.alone else read_curve(bag, channel)
+    for undone in keys.earlier:
+        for channel in undone.channels:
+            kept = keys.channels[channel]
+            table = NO_KEYS if channel in keys.alone else read_curve(bag, channel)
             if table is None:
                 continue
-            before = table if channel in own.alone else given_back(kept, table, *keys.within, to_beginning=True).table
+            before = table if channel in keys.alone else given_back(kept, table, *undone.within, to_beginning=True).table
             put_table(bag, channel, "", before, present=table, stays=kept.had_curve)
             if not len(before["co"]) and kept.value is not None:
                 values.append(Edit(owner, *channel, kept.value))

@@ -61,8 +61,8 @@ def who_poses(
 
     Visible bones whose influences change within the range are left to the proof, which measures them.
     """
-    own = ik_of(scene, armature, (names.upper, names.lower), within)
-    return own or _shows_instead(scene, armature, names, within, skins or Skins(), also_own=True)
+    ik = ik_of(scene, armature, (names.upper, names.lower), within)
+    return ik or _shows_instead(scene, armature, names, within, skins or Skins(), also_own=True)
 
 
 def _shows_instead(
@@ -130,6 +130,7 @@ def _frames_to_look_at(scene: Scene, armature: Object, constraint: Constraint, w
     if all(stillness.keeps(armature, f"{path}.{name}") for name in ("influence", "mute")):
         return np.zeros(0)
     keyed = switch_frames(scene, armature, [Hindrance(bone_carrying(constraint), constraint.name, acts=True)], within)
+    # What has no keys of its own, such as a strip, is looked at in the middle as well.
     return np.unique([within[0], 0.5 * (within[0] + within[1]), within[1], *keyed])
 
 

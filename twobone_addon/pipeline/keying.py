@@ -54,8 +54,8 @@ class RotationColumns:
 
     def filled(self, present: Array, values: Array) -> Array:
         """Rotation channels `(M, 4)`: keyed ones from `values` `(M, K)`, the others from `present` `(M, 4)`."""
-        own = (values[:, self.columns[index]] if index in self.columns else present[:, index] for index in range(4))
-        return np.stack(np.broadcast_arrays(*own), axis=-1)
+        channels = (values[:, self.columns[index]] if index in self.columns else present[:, index] for index in range(4))
+        return np.stack(np.broadcast_arrays(*channels), axis=-1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,10 +143,10 @@ class PosedByCurves:
             keyed.append(end)
         posed += [points(pose, np.array([self.lever, 0.0, 0.0])) for pose in keyed if self.lever]
         world = frame_rows(motion.world_from_armature, rows)
-        return np.stack(np.broadcast_arrays(*(points(world, place) for place in posed)), axis=1)
+        return np.stack(np.broadcast_arrays(*(points(world, point) for point in posed)), axis=1)
 
 
-Place = tuple[float, float]
+KeyPoint = tuple[float, float]
 """Frame and value."""
 
 
@@ -169,7 +169,7 @@ def held_outside(
     )
 
 
-def with_held_keys(table: KeyTable, before: Place | None, after: Place | None) -> KeyTable:
+def with_held_keys(table: KeyTable, before: KeyPoint | None, after: KeyPoint | None) -> KeyTable:
     """The keys with one more before and one after a range, at the curve's own values there; `None` adds none.
 
     A Bezier segment is split at the frame (de Casteljau), so the part outside keeps its shape; for that the handle of the
@@ -195,39 +195,40 @@ def _held_key(table: KeyTable, frame: float, value: float, *, leads_outside: boo
     leads_outside : whether the old curve continues after the key (it is after the range) instead of before it
     """
     frames = table["co"][:, 0]
-    place = int(np.searchsorted(frames, frame - NEAR_FRAME))
-    if place < len(frames) and frames[place] <= frame + NEAR_FRAME:
-        return place, NO_KEYS, table
+    row = int(np.searchsorted(frames, frame - NEAR_FRAME))
+    if row < len(frames) and frames[row] <= frame + NEAR_FRAME:
+        return row, NO_KEYS, table
     held = new_keys(np.array([frame]), np.array([value]), INTERPOLATION["LINEAR"])
-    if 0 < place < len(frames):
+    if 0 < row < len(frames):
         if leads_outside:
-            held["interpolation"][:] = table["interpolation"][place - 1]
-        if table["interpolation"][place - 1, 0] == INTERPOLATION["BEZIER"]:
+            held["interpolation"][:] = table["interpolation"][row - 1]
+        if table["interpolation"][row - 1, 0] == INTERPOLATION["BEZIER"]:
             table = {name: values.copy() for name, values in table.items()}
-            _split(table, held, place, frame, leads_outside=leads_outside)
-    return place, held, table
+            _split(table, held, row, frame, leads_outside=leads_outside)
+    return row, held, table
 
 
-def _split(table: KeyTable, held: KeyTable, place: int, frame: float, *, leads_outside: bool) -> None:
-    """Split the segment before `place` at `frame`: set the handles of `held` and of its neighbour outside, in place."""
-    start, end = table["co"][place - 1].astype(float), table["co"][place].astype(float)
+def _split(table: KeyTable, held: KeyTable, row: int, frame: float, *, leads_outside: bool) -> None:
+    """Split the segment before `row` at `frame`: set the handles of `held` and of its neighbour outside, in row."""
+    start, end = table["co"][row - 1].astype(float), table["co"][row].astype(float)
     duration = end[0] - start[0]
+    # Like Blender, shorten handles that reach beyond the other key.
     right, left = (
         key + (handle - key) * min(1.0, duration / max(abs(handle[0] - key[0]), np.finfo(float).tiny))
         for key, handle in (
-            (start, table["handle_right"][place - 1].astype(float)),
-            (end, table["handle_left"][place].astype(float)),
+            (start, table["handle_right"][row - 1].astype(float)),
+            (end, table["handle_left"][row].astype(float)),
         )
     )
     share = np.array((frame - start[0]) / duration)
-    part = float(parameters_at(share, (right[0] - start[0]) / duration, (left[0] - start[0]) / duration))
-    first, middle, last = start + part * (right - start), right + part * (left - right), left + part * (end - left)
-    inner_left, inner_right = first + part * (middle - first), middle + part * (last - middle)
+    parameter = float(parameters_at(share, (right[0] - start[0]) / duration, (left[0] - start[0]) / duration))
+    first, middle, last = start + parameter * (right - start), right + parameter * (left - right), left + parameter * (end - left)
+    inner_left, inner_right = first + parameter * (middle - first), middle + parameter * (last - middle)
     if leads_outside:
-        table["handle_left"][place], table["handle_left_type"][place] = last, HANDLE_FREE
+        table["handle_left"][row], table["handle_left_type"][row] = last, HANDLE_FREE
         held["handle_right"][0], held["handle_right_type"][0] = inner_right, HANDLE_FREE
     else:
-        table["handle_right"][place - 1], table["handle_right_type"][place - 1] = first, HANDLE_FREE
+        table["handle_right"][row - 1], table["handle_right_type"][row - 1] = first, HANDLE_FREE
         held["handle_left"][0], held["handle_left_type"][0] = inner_left, HANDLE_FREE
 
 
@@ -245,23 +246,17 @@ def loop_slopes(plan: ChainPlan, curves: Sequence[CurveSamples]) -> tuple[Array,
     first, last = plan.report_rows[[0, -1]]
     rows = np.array([first, first + 1, last - 1, last])
     values = np.stack([curve.values[rows] for curve in curves], axis=-1)
-    signs = _signs(curves, values)
+    signs = np.ones(len(curves))
+    for path in {curve.path for curve in curves if curve.path.endswith(QUATERNION)}:
+        columns = [number for number, curve in enumerate(curves) if curve.path == path]
+        if values[0, columns] @ values[-1, columns] < 0.0:
+            signs[columns] = -1.0
     values[2:] *= signs
     times = plan.frames[rows]
     if plan.settings.loop == "AUTO" and (plan.is_cut or not (meets(values) and (plan.repeats or goes_on(times, values)))):
         return None
     slopes = seam_slopes(times, values)
     return slopes, slopes * signs
-
-
-def _signs(curves: Sequence[CurveSamples], values: Array) -> Array:
-    """Signs `(K,)` of the curves: -1 for those of quaternions that end with the sign opposite to their start, else 1."""
-    signs = np.ones(len(curves))
-    for path in {curve.path for curve in curves if curve.path.endswith(QUATERNION)}:
-        columns = [number for number, curve in enumerate(curves) if curve.path == path]
-        if values[0, columns] @ values[-1, columns] < 0.0:
-            signs[columns] = -1.0
-    return signs
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,11 +319,11 @@ def with_calm_axes(curves: Sequence[CurveSamples], values: Array) -> Array:
         columns = {curve.index: number for number, curve in enumerate(curves) if curve.path == path}
         if len(columns) < 4:  # noqa: PLR2004 - an angle and an axis
             continue
-        places = [columns[index] for index in (1, 2, 3)]
-        angles, axes = np.abs(values[:, columns[0]]), values[:, places]
+        axis_columns = [columns[index] for index in (1, 2, 3)]
+        angles, axes = np.abs(values[:, columns[0]]), values[:, axis_columns]
         if len(axes) > 1 and angles.min() > 0.0 and magnitude(np.diff(axes, axis=0)).max() > SWEEP:
             calm = calm.copy() if calm is values else calm
-            calm[:, places] = axes * (angles / angles.max())[:, None]
+            calm[:, axis_columns] = axes * (angles / angles.max())[:, None]
     return calm
 
 

@@ -44,6 +44,7 @@ def cores() -> int:
     """Number of cores that this process may use; a container's CPU quota is rounded up to whole cores."""
     usable = getattr(os, "sched_getaffinity", None)
     count = len(usable(0)) if usable else os.cpu_count() or 1
+    # Version 2 of control groups has quota and period in one file, version 1 in two.
     for group in _groups():
         quota = _words(group / "cpu.max") or [*_words(group / "cpu/cpu.cfs_quota_us"), *_words(group / "cpu/cpu.cfs_period_us")]
         if len(quota) == 2 and _is_amount(quota[0]) and _is_amount(quota[1]):  # noqa: PLR2004 - quota and period

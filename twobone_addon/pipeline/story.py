@@ -172,8 +172,8 @@ def by_armature(asked: Asked, active: Object | None) -> dict[Object, Asked]:
     for chain in settings.chains:
         refuse_strips(ALL, chain.destination)
         armature = find_armature(chain.armature, active)
-        own = chains_of[armature] if armature in chains_of else replace(settings, chains=())
-        chains_of[armature] = replace(own, chains=(*own.chains, chain))
+        gathered = chains_of[armature] if armature in chains_of else replace(settings, chains=())
+        chains_of[armature] = replace(gathered, chains=(*gathered.chains, chain))
     return chains_of
 
 

@@ -60,7 +60,7 @@ def actions_of(armature: Object) -> list[OwnAction]:
     """
     players, of_constraints = _players(), _constraint_actions()
     actions = []
-    for action in sorted(bpy.data.actions, key=lambda each: each.name):
+    for action in sorted(bpy.data.actions, key=lambda action: action.name):
         playing = players.get(action, set())
         if armature not in playing and (playing or action in of_constraints or _is_single_pose(action)):
             continue
@@ -85,7 +85,8 @@ def own_action(armature: Object, action: Action, *, sure: bool = False) -> OwnAc
         return None
     assigned = _assigned_slots(armature, action)
     name = identifier_of(armature)
-    others = {identifier_of(thing) for thing in bpy.data.objects if thing.type == "ARMATURE" and thing != armature}
+    # A slot that bears another armature's name was made for that one.
+    others = {identifier_of(other) for other in bpy.data.objects if other.type == "ARMATURE" and other != armature}
     best = sorted(slots, key=lambda slot: (slot not in assigned, slot != name))
     for slot in best:
         if slot in assigned or (slot not in others and _fits(armature, action_bag_of(action, slot), sure=sure)):
@@ -117,11 +118,11 @@ def _assigned_slots(armature: Object, action: Action) -> list[str]:
 def _players() -> dict[Action, set[Object]]:
     """The armatures that play each action, now or in their strips."""
     players: dict[Action, set[Object]] = {}
-    for thing in bpy.data.objects:
-        if thing.type == "ARMATURE" and thing.animation_data is not None:
-            for user in (thing.animation_data, *_strips(thing)):
+    for armature in bpy.data.objects:
+        if armature.type == "ARMATURE" and armature.animation_data is not None:
+            for user in (armature.animation_data, *_strips(armature)):
                 if user.action is not None:
-                    players.setdefault(user.action, set()).add(thing)
+                    players.setdefault(user.action, set()).add(armature)
     return players
 
 
@@ -159,15 +160,16 @@ def strip_frames(armature: Object, first: float, last: float) -> Array:
 
     Only those between whole frames: a strip may be scaled, reversed, or begin in between. The glTF importer mutes its tracks.
     """
-    action, found = armature.animation_data.action if armature.animation_data else None, []
+    action, played = armature.animation_data.action if armature.animation_data else None, []
     for strip in _strips(armature, muted=False) if action is not None else ():
         length = strip.action_frame_end - strip.action_frame_start
         if strip.action != action or length <= 0.0 or strip.use_animated_time:
             continue
         frames = np.arange(np.ceil(strip.frame_start), np.floor(strip.frame_end) + 1.0)
+        # A strip plays its action again and again, over its whole length.
         times = ((frames - strip.frame_start) / strip.scale) % length
-        found.append(strip.action_frame_end - times if strip.use_reverse else strip.action_frame_start + times)
-    frames = np.unique(np.round(np.concatenate([np.zeros(0), *found]), FRAME_DECIMALS))
+        played.append(strip.action_frame_end - times if strip.use_reverse else strip.action_frame_start + times)
+    frames = np.unique(np.round(np.concatenate([np.zeros(0), *played]), FRAME_DECIMALS))
     return frames[(frames > first) & (frames < last) & (np.abs(frames - np.round(frames)) > NEAR_FRAME)]
 
 
@@ -203,6 +205,7 @@ class _Player:
     def play(self, action: Action | None, slot: str) -> None:
         data: AnimData = self.thing.animation_data
         data.action = action
+        # Blender chooses a slot by names only, or none.
         if action is not None:
             assign_slot(data, slot)
 
@@ -231,14 +234,15 @@ class Companion:
     def refuse_alone(self, name: str) -> None:
         """Raise `ObjectError` where none of its actions goes with one of the armature."""
         if self.actions.get(name) is None:
-            partner, own = next((partner, own) for partner, own in self.actions.items() if own == self.player.action)
+            partner, played = next((name, action) for name, action in self.actions.items() if action == self.player.action)
+            played_name = played.name if played else ""
             raise ObjectError(
                 '"{object}", which the armature follows, plays "{own}" along with "{partner}", but has no action "{missing}" to '
                 'play along with "{action}". Name its action so, or work on the active action only.',
                 object=self.player.thing.name,
-                own=own.name if own else "",
+                own=played_name,
                 partner=partner,
-                missing=_named_after(partner).sub(lambda _: name, own.name if own else ""),
+                missing=_named_after(partner).sub(lambda _: name, played_name),
                 action=name,
             )
 
@@ -263,7 +267,15 @@ class Stage:
                 for other in self.others
                 for value in _values(other.thing, [_Play(chosen.action, other.slot) for chosen in actions])
             ),
-            *(value for companion in self.companions if companion.changes for value in _values_of_companion(companion)),
+            *(
+                value
+                for companion in self.companions
+                if companion.changes
+                for value in _values(
+                    companion.player.thing,
+                    [_Play(action, companion.player.slot) for action in companion.actions.values() if action is not None],
+                )
+            ),
         ]
 
     def hold(self, paths: Iterable[Property]) -> None:
@@ -291,7 +303,7 @@ class Stage:
         still_keyed, animated = now.channels.keys() if now else set(), animated_channels(self.armature)
         gone = [(channel, kept.value) for channel, kept in before.channels.items() if channel not in still_keyed]
         gone = [(channel, value) for channel, value in gone if value is not None and channel not in animated]
-        sets = before.sets if now is None else {path: each for path, each in before.sets.items() if path not in now.sets}
+        sets = before.sets if now is None else {path: noted for path, noted in before.sets.items() if path not in now.sets}
         gone += [(Channel(path), value) for path, (_, value) in sets.items() if not is_set(path)]
         return [Edit(self.armature, *channel, value) for channel, value in gone]
 
@@ -344,6 +356,7 @@ def staged(scene: Scene, armature: Object, actions: Sequence[OwnAction], followe
             armature.animation_data_clear()
         for layer in scene.view_layers:
             layer.update()
+        # Evaluation writes the values of curves to their properties, so what was set by hand and not keyed comes after it.
         apply_edits([edit for edit in edits if edit.datablock != armature or edit.path not in stage.written])
         apply_edits(stage.given_back())
 
@@ -390,11 +403,6 @@ def _partner(action: Action, base: str, name: str) -> Action | None:
 def _named_after(name: str) -> re.Pattern[str]:
     """Finds the name of an action as whole words of another one's."""
     return re.compile(rf"(?<![^\W_]){re.escape(name)}(?![^\W_])")
-
-
-def _values_of_companion(companion: Companion) -> list[Edit]:
-    slot = companion.player.slot
-    return _values(companion.player.thing, [_Play(action, slot) for action in companion.actions.values() if action is not None])
 
 
 class _Play(NamedTuple):

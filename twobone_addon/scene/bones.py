@@ -11,9 +11,7 @@ import numpy as np
 from ..core.rig.bones import RestBone
 from ..said import Sentence
 from .blender_types import Bone, PoseBone
-
-ROTATION_CHANNELS = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
-"""Rotation channel by rotation mode; all Euler orders use `rotation_euler`."""
+from .lookup import rotation_channel
 
 ESCAPES = str.maketrans({
     "\\": r"\\", '"': r"\"", "\t": r"\t", "\n": r"\n", "\r": r"\r", "\a": r"\a", "\b": r"\b", "\f": r"\f",
@@ -29,11 +27,6 @@ def escaped(name: str) -> str:
 def rotation_path(bone: RestBone) -> str:
     """Data path of a bone's rotation channel."""
     return _bone_path(bone, rotation_channel(bone.rotation_mode))
-
-
-def rotation_channel(mode: str) -> str:
-    """Name of the rotation channel of a rotation mode."""
-    return ROTATION_CHANNELS.get(mode, "rotation_euler")
 
 
 def scale_path(bone: RestBone) -> str:
@@ -85,7 +78,7 @@ def rest_numbers(pose_bone: PoseBone) -> tuple[Any, ...]:
     return (
         *(bone.name, bone.length, pose_bone.rotation_mode, bone.inherit_scale),
         *(bone.use_inherit_rotation, bone.use_local_location, bone.use_connect),
-        *(matrix_numbers(either.matrix_local) for either in (bone, bone.parent) if either),
+        *(matrix_numbers(owner.matrix_local) for owner in (bone, bone.parent) if owner),
     )
 
 

@@ -114,10 +114,10 @@ class GroundSurface:
         directions = every_row(ground_from_world[:, :3, :3] @ DOWN, count)
         hits = np.full((*local.shape[:2], 3), np.nan)
         normals = np.zeros_like(hits)
-        for place in np.ndindex(*local.shape[:2]):
-            hit, normal = self._first_hit(Vector(local[place]), Vector(directions[place[1]]).normalized())
+        for point, frame in np.ndindex(*local.shape[:2]):
+            hit, normal = self._first_hit(Vector(local[point, frame]), Vector(directions[frame]).normalized())
             if hit is not None:
-                hits[place], normals[place] = hit, normal
+                hits[point, frame], normals[point, frame] = hit, normal
         return self._in_world(hits, normals, world_from_ground, ground_from_world)
 
     def _first_hit(self, start: Vector, direction: Vector) -> tuple[Vector | None, Vector | None]:
@@ -148,19 +148,6 @@ def _evaluated_mesh(scene: Scene, thing: Object) -> tuple[list[Vector], list[tup
     """Vertices and faces of an object in its own space, with its modifiers, at the present frame."""
     if thing.type not in SURFACES:
         raise ObjectError('Ground object "{object}" has no surface. Choose a mesh.', object=thing.name)
-    depsgraph = _depsgraph_with(scene, thing)
-    evaluated = thing.evaluated_get(depsgraph)
-    mesh = evaluated.to_mesh()
-    vertices = [vertex.co.copy() for vertex in mesh.vertices] if mesh else []
-    faces = [tuple(polygon.vertices) for polygon in mesh.polygons] if mesh else []
-    evaluated.to_mesh_clear()
-    if not faces:
-        raise ObjectError('Ground object "{object}" has no faces. Choose a mesh with faces.', object=thing.name)
-    return vertices, faces
-
-
-def _depsgraph_with(scene: Scene, thing: Object) -> bpy.types.Depsgraph:
-    """An evaluated depsgraph of the scene that has the object; raises `ObjectError` where none has."""
     layer = next((layer for layer in scene.view_layers if thing.name in layer.objects), None)
     if layer is None:
         raise ObjectError(
@@ -169,4 +156,12 @@ def _depsgraph_with(scene: Scene, thing: Object) -> bpy.types.Depsgraph:
             scene=scene.name,
         )
     layer.update()
-    return layer.depsgraph
+    evaluated = thing.evaluated_get(layer.depsgraph)
+    mesh = evaluated.to_mesh()
+    # Copies, as `to_mesh_clear` frees what the vertices point to.
+    vertices = [vertex.co.copy() for vertex in mesh.vertices] if mesh else []
+    faces = [tuple(polygon.vertices) for polygon in mesh.polygons] if mesh else []
+    evaluated.to_mesh_clear()
+    if not faces:
+        raise ObjectError('Ground object "{object}" has no faces. Choose a mesh with faces.', object=thing.name)
+    return vertices, faces

@@ -103,6 +103,14 @@ def object_named(name: str) -> Object:
     return _memory.objects.get(name) or bpy.data.objects[name]
 
 
+def resolved(datablock: Any, path: str) -> Any:
+    """What is at a data path; `None` where it leads nowhere, such as to a renamed bone or a removed property."""
+    try:
+        return datablock.path_resolve(path)
+    except ValueError:
+        return None
+
+
 OF_DATA = "\0"
 """Separator of kind and name in the key of a datablock that is no object; no name contains it."""
 
@@ -122,7 +130,7 @@ def datablock_named(key: str) -> Any:
         for kind_property in bpy.data.bl_rna.properties
         if kind_property.type == "COLLECTION"
     )
-    return next(found for things in kinds if (found := things.get(name)) is not None and found.id_type == kind)
+    return next(data for datablocks in kinds if (data := datablocks.get(name)) is not None and data.id_type == kind)
 
 
 def object_or_none(name: str) -> Object | None:
@@ -135,7 +143,7 @@ def is_in_a_scene(thing: Object) -> bool:
     if not _memory.objects:
         return bool(thing.users_scene)
     if not _memory.in_scenes:
-        _memory.in_scenes = {each for scene in bpy.data.scenes for each in scene.objects}
+        _memory.in_scenes = {member for scene in bpy.data.scenes for member in scene.objects}
     return thing in _memory.in_scenes
 
 
@@ -236,6 +244,11 @@ def find_armature(name: str, active: Object | None) -> Object:
     return armature
 
 
+def rotation_channel(mode: str) -> str:
+    """Name of the rotation channel of a rotation mode; all Euler orders use `rotation_euler`."""
+    return {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}.get(mode, "rotation_euler")
+
+
 def rotation_values(bone: PoseBone) -> tuple[float, ...]:
     """The four numbers of a pose bone's rotation channel: quaternion, axis-angle, or Euler angles and 0."""
     if bone.rotation_mode == "QUATERNION":
@@ -268,8 +281,3 @@ def file_at(path: str) -> Path:
 def open_file() -> str:
     """Name of the open file without its extension; empty if it was never saved."""
     return Path(bpy.data.filepath).stem
-
-
-def absolute(path: str) -> Path:
-    """Path from a text that may begin with `//` for the folder of the open file."""
-    return Path(bpy.path.abspath(path))

@@ -12,7 +12,7 @@ from mathutils import Matrix
 
 from ..core.array_types import Array
 from ..errors import WriteError
-from .blender_types import Constraint, Object, Scene
+from .blender_types import Object, Scene
 from .keys.reading import is_animated, motion_curves
 from .keys.tables import HANDLES, put_keys, read_keys
 from .lookup import other_side
@@ -112,6 +112,7 @@ def mirror_plainly(armature: Object, thing: Object, image: Object, *, armature_i
             return False
     else:
         image.parent, image.parent_type, image.parent_bone = owner, thing.parent_type, bone
+        # The image's own matrix is then the object's between two mirrors: the same channels, some with other signs.
         before = _parent_world(thing.parent, thing.parent_bone) @ thing.matrix_parent_inverse
         image.matrix_parent_inverse = _parent_world(owner, bone).inverted_safe() @ mirror @ before @ ACROSS_X
         signs, shift = np.array([-1.0, 1.0, 1.0]), np.zeros(3)
@@ -186,18 +187,21 @@ STAND_IN = ".twobone_stand_in"
 
 def refuse_constrained(thing: Object) -> None:
     """Raise `WriteError` where keys on an object's location would not be visible."""
-    acting = next((constraint for constraint in thing.constraints if _may_act(thing, constraint)), None)
+    constraints = (constraint for constraint in thing.constraints if not constraint.mute)
+    acting = next(
+        (
+            constraint
+            for constraint in constraints
+            if constraint.influence > 0.0 or is_animated(thing, f"{constraint.path_from_id()}.influence")
+        ),
+        None,
+    )
     if acting is not None:
         raise WriteError(
             'Object "{object}" has constraint "{constraint}", so keys would not place it. Mute the constraint first.',
             object=thing.name,
             constraint=acting.name,
         )
-
-
-def _may_act(thing: Object, constraint: Constraint) -> bool:
-    animated = is_animated(thing, f"{constraint.path_from_id()}.influence")
-    return not constraint.mute and (constraint.influence > 0.0 or animated)
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from functools import partial
 import bpy
 
 from .blender_types import Channel, CurveBag, Object, Property, Scene
-from .lookup import animated_datablocks, forget_known
+from .lookup import animated_datablocks, forget_known, resolved
 from .versions import curve_bag, strip_bag
 from .writer import assign, assign_item, on_failure, tracks_of
 
@@ -157,10 +157,7 @@ def animating_bags(datablock: Object) -> Iterator[CurveBag]:
 
 def _value(datablock: Object, path: str, index: int) -> object:
     """The channel's present value; `None` where the path leads nowhere (a renamed bone, a removed property)."""
-    try:
-        value = datablock.path_resolve(path)
-    except ValueError:
-        return None
+    value = resolved(datablock, path)
     if isinstance(value, SINGLE):
         return value
     try:

@@ -111,7 +111,7 @@ def at_end(remove: Callable[[], object]) -> None:
 def make(create: Callable[[], Thing], remove: Callable[[Thing], object]) -> Thing:
     """Create something by a function of Blender's own, and note how to remove it."""
     made: list[Thing] = []
-    on_failure(lambda: [remove(each) for each in made])
+    on_failure(lambda: [remove(thing) for thing in made])
     # One step for Python, so that no interruption falls between creating something and having it.
     made.extend(starmap(create, [()]))
     return made[0]
@@ -137,7 +137,7 @@ def unset(thing: Any, name: str) -> None:
 
 def _setting_back(thing: Any, name: str) -> Callable[[], object]:
     """What sets a property to its present value."""
-    find = partial(lambda found: found, thing)
+    find = partial(lambda kept: kept, thing)
     if isinstance(thing, bpy.types.PropertyGroup):  # Blender moves these when their list grows.
         find = partial(thing.id_data.path_resolve, thing.path_from_id())
     if not thing.is_property_set(name):
@@ -246,20 +246,20 @@ def drop_track(data: AnimData, track: NlaTrack) -> None:
 
 def drop_action(action: Action) -> None:
     """Remove an action, if nothing plays or keeps it."""
-    at_end(partial(_remove_unused, action))
 
+    def remove() -> None:
+        if not action.users:
+            bpy.data.actions.remove(action)
 
-def _remove_unused(action: Action) -> None:
-    if not action.users:
-        bpy.data.actions.remove(action)
+    at_end(remove)
 
 
 def drop_animation(owner: Object) -> None:
     """Remove the animation data of a datablock, if nothing is left in them."""
-    at_end(partial(_clear_empty, owner))
 
+    def clear() -> None:
+        data = owner.animation_data
+        if data is not None and data.action is None and not data.nla_tracks and not data.drivers:
+            owner.animation_data_clear()
 
-def _clear_empty(owner: Object) -> None:
-    data = owner.animation_data
-    if data is not None and data.action is None and not data.nla_tracks and not data.drivers:
-        owner.animation_data_clear()
+    at_end(clear)

@@ -127,9 +127,9 @@ class Progress:
         if self.as_json:
             worked, percent = self.finished - self.passed_over, round(100.0 * self.finished / max(self.total, 1), 1)
             seconds_left = (self.total - self.finished) * (time.monotonic() - self.begun) / worked if worked else None
-            place = {"finished": self.finished, "total": self.total, "percent": percent}
+            counts = {"finished": self.finished, "total": self.total, "percent": percent}
             text = json.dumps(
-                {"event": event, **values, **place, "seconds_left": None if seconds_left is None else round(seconds_left, 1)}
+                {"event": event, **values, **counts, "seconds_left": None if seconds_left is None else round(seconds_left, 1)}
             )
         self.clear()
         self._write(showable(one_line(text), self.stream) + "\n")
@@ -209,7 +209,7 @@ def _summary_path(arguments: argparse.Namespace, shots: list[Shot]) -> Path | No
     path = Path(arguments.summary) if arguments.summary else summary_beside(arguments.job, arguments.shot, kind)
     if path.suffix != ".json":
         raise UsageError('"{path}" does not end in ".json". Name a .json file.', path=path)
-    if spelled(path) in {spelled(place) for shot in shots for place in (shot.path, shot.goal)}:
+    if spelled(path) in {spelled(taken) for shot in shots for taken in (shot.path, shot.goal)}:
         raise UsageError('--summary names "{path}", which is a shot, or the output of one. Name another file.', path=path)
     refuse_wrong_outputs({"--summary": str(path)}, {"the batch": arguments.job})
     return path
@@ -278,6 +278,7 @@ class Batch:
         end(workers)
         for entry in [self.running[worker] for worker in workers if worker in self.running]:
             if entry.record.state in {WAITING, CRASHED, TIMED_OUT}:
+                # To take a lock removes what a killed run has left of it.
                 with contextlib.suppress(FileError), files.locked(entry.shot.goal):
                     pass
 

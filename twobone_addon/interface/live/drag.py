@@ -169,21 +169,21 @@ class TWOBONE_OT_drag(NeedsChain, bpy.types.Operator):
 
         from ...pipeline.pose.present import present_channels, present_inputs, present_limbs, present_motion
 
-        depsgraph, place = context.evaluated_depsgraph_get(), np.array(self.pointer.place)
+        depsgraph, tip = context.evaluated_depsgraph_get(), np.array(self.pointer.place)
         inputs = present_inputs(self.present, context.scene, depsgraph, self.before)
         (self.limb,) = present_limbs([inputs], [self.limb])
-        motion = replace(present_motion(self.limb, place), bend=np.array([self.side]))
+        motion = replace(present_motion(self.limb, tip), bend=np.array([self.side]))
         (self.values,) = present_channels([self.limb], [motion])
         set_values(armature, self.values)
 
     def _keep(self, context: bpy.types.Context, armature: bpy.types.Object) -> None:
         """Key the pose if auto-keying is on, and store a flipped bend on the chain."""
         key_if_automatic(context, armature, self.values)
-        wanted = self.present.wanted
-        chain: StoredChain | None = armature.twobone.chains.get(wanted.stored)
+        settings = self.present.settings
+        chain: StoredChain | None = armature.twobone.chains.get(settings.stored)
         # In the plane of the pose, the pose itself carries the bend, and it has been flipped.
-        if chain is not None and self.is_flipped and wanted.bend != "KEEP" and wanted.plane != "POSE":
-            chain.bend = "NEGATIVE" if wanted.bend == "POSITIVE" else "POSITIVE"
+        if chain is not None and self.is_flipped and settings.bend != "KEEP" and settings.plane != "POSE":
+            chain.bend = "NEGATIVE" if settings.bend == "POSITIVE" else "POSITIVE"
             key_if_keyed(context, chain, "bend")
 
     def _end(self, context: bpy.types.Context, result: set[str]) -> set[str]:

@@ -321,15 +321,15 @@ def _pose_together(changed: "dict[Key, PresentInputs]") -> "dict[Key, list[Chann
     followers = [following[key] for key in changed]
     limbs = present_limbs(list(changed.values()), [follower.limb for follower in followers])
     posed = present_channels(limbs, [present_motion(limb) for limb in limbs])
-    found = {}
+    values_of = {}
     for key, follower, limb, values in zip(changed, followers, limbs, posed, strict=True):
         armature = bpy.data.objects[key[0]]
         follower.limb, follower.posed, follower.is_straight = limb, None, needs_frames_around(limb)
         if follower.is_straight:
             later(look_again)
-        found[key] = values if set_values(armature, values) else []
+        values_of[key] = values if set_values(armature, values) else []
         follower.left = read_channels(armature, follower.base)
-    return found
+    return values_of
 
 
 def _base(follower: LiveChain, armature: bpy.types.Object) -> Channels:

@@ -58,14 +58,14 @@ class TWOBONE_GGT_chain(bpy.types.GizmoGroup):
     def draw_prepare(self, context: bpy.types.Context) -> None:
         """Move the gizmos to the joints, and hide those whose operator would refuse."""
         chain = chain_in(context)
-        places = joint_places(context, chain) if chain is not None else None
-        self.tip.hide = places is None or is_live(chain)
-        self.knee.hide = places is None or chain.bend == "KEEP"
-        for button, place in zip((self.knee, self.tip), places or (), strict=False):
-            button.matrix_basis = Matrix.Translation(beside(context, place))
+        joints = knee_and_tip(context, chain) if chain is not None else None
+        self.tip.hide = joints is None or is_live(chain)
+        self.knee.hide = joints is None or chain.bend == "KEEP"
+        for button, joint in zip((self.knee, self.tip), joints or (), strict=False):
+            button.matrix_basis = Matrix.Translation(beside(context, joint))
 
 
-def joint_places(context: bpy.types.Context, chain: StoredChain) -> tuple[Vector, Vector] | None:
+def knee_and_tip(context: bpy.types.Context, chain: StoredChain) -> tuple[Vector, Vector] | None:
     """Return middle joint and tip as evaluated, world space; `None` if the bones form no chain."""
     from ...pipeline.plan.completing import names_of
     from ...tasks.give.guides import target_guide
@@ -80,13 +80,13 @@ def joint_places(context: bpy.types.Context, chain: StoredChain) -> tuple[Vector
     return knee, Vector(target_guide(evaluated, names).location_world)
 
 
-def beside(context: bpy.types.Context, place: Vector) -> Vector:
+def beside(context: bpy.types.Context, joint: Vector) -> Vector:
     """Return the position of a gizmo, world space: at the depth of the joint, a little to the right of it on screen."""
-    on_screen = view3d_utils.location_3d_to_region_2d(context.region, context.region_data, place)
+    on_screen = view3d_utils.location_3d_to_region_2d(context.region, context.region_data, joint)
     if on_screen is None:
-        return place
+        return joint
     right = on_screen + Vector((BESIDE * context.preferences.system.ui_scale, 0.0))
-    return view3d_utils.region_2d_to_location_3d(context.region, context.region_data, right, place)
+    return view3d_utils.region_2d_to_location_3d(context.region, context.region_data, right, joint)
 
 
 register, unregister = bpy.utils.register_classes_factory((TWOBONE_GGT_chain,))

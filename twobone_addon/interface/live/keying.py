@@ -34,6 +34,7 @@ def in_step_of(name: str, work: Callable[[], None]) -> None:
     operator = operators.get(name) or _registered_operator(name)
     due.append(work)
     try:
+        # The context of a timer has no window.
         window = next(iter(manager.windows), None)
         with bpy.context.temp_override(**({"window": window} if window else {})):
             getattr(bpy.ops.twobone, operator.bl_idname.partition(".")[2])("EXEC_DEFAULT", True)  # noqa: FBT003 - asks for the undo step

@@ -60,7 +60,7 @@ class NudgeDrag:
         scene, depsgraph = context.scene, context.evaluated_depsgraph_get()
         armature, limb = bpy.data.objects[plan.armature], plan.limb
         self.armature, self.scene = armature.name, scene
-        known = next((each for each in plan.known if abs(each.frame - plan.frame) <= NEAR_FRAME), plan.new)
+        known = next((nudge for nudge in plan.known if abs(nudge.frame - plan.frame) <= NEAR_FRAME), plan.new)
         self.nudge: Nudge = replace(known, frame=plan.frame)
         self.is_known = known is not plan.new
         self.begun = np.array(self.nudge.offset) if self.is_known else np.zeros(3)
@@ -123,7 +123,7 @@ class NudgeDrag:
 
     def widen(self, frames: float) -> None:
         """Extend the range by this many frames at both ends; negative numbers shorten it."""
-        before, after = (float(np.clip(round(each + frames), 1.0, FARTHEST)) for each in (self.nudge.before, self.nudge.after))
+        before, after = (float(np.clip(round(side + frames), 1.0, FARTHEST)) for side in (self.nudge.before, self.nudge.after))
         self.nudge = replace(self.nudge, before=before, after=after)
         if len(self.path[0]) and not (
             self.path[0][0] <= self.nudge.frame - before < self.nudge.frame + after <= self.path[0][-1]
@@ -143,14 +143,14 @@ class NudgeDrag:
         if armature is not None:
             write_channels(armature, self.before)
 
-    def ways(self) -> tuple[Array, Array, Array]:
+    def paths(self) -> tuple[Array, Array, Array]:
         """Return the frames `(F,)` within the range, and the tip's old and new path `(F, 3)` over them, world space."""
         frames, tips = self.path
         inside = (frames >= self.nudge.frame - self.nudge.before) & (frames <= self.nudge.frame + self.nudge.after)
         frames, tips = frames[inside], tips[inside]
         return frames, tips, tips + self.nudge.weights(frames, None)[:, None] * self.moved
 
-    def told(self) -> str:
+    def header(self) -> str:
         """Return the text for the header: the offset along each axis, the constraint and the range."""
         parts = [
             f"{letter}: {self.typed[number] + '|' if number == self.field and any(self.typed) else length(self.scene, value)}"
@@ -163,7 +163,7 @@ class NudgeDrag:
     def _sample_path(self) -> None:
         """Sample the tip's path around the frame from the present animation."""
         frame, nudge = self.nudge.frame, self.nudge
-        first, last = (round(AROUND * each) for each in (nudge.before, nudge.after))
+        first, last = (round(AROUND * side) for side in (nudge.before, nudge.after))
         frames = np.unique(np.append(frame + np.arange(-first, last + 1.0), [frame - nudge.before, frame + nudge.after]))
         plan = replace(self.limb, frames=frames, report_rows=np.arange(len(frames)))
         motion = plan_motion(plan, sample(self.scene, motion_quantities(plan), frames))

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import bpy
 
-from ...scene.lookup import rotation_values
+from ...scene.lookup import rotation_channel, rotation_values
 
 if TYPE_CHECKING:
     from ...pipeline.plan.planning import ChainPlan
@@ -43,7 +43,7 @@ def write_channels(armature: bpy.types.Object, channels: Channels) -> None:
         bone = armature.pose.bones.get(name)
         if bone is None:  # It was renamed or removed meanwhile.
             continue
-        channel = rotation_channel(bone)
+        channel = rotation_channel(bone.rotation_mode)
         width = 3 if channel == "rotation_euler" else 4
         setattr(bone, channel, values[:width])
         bone.scale = values[4:]
@@ -69,11 +69,6 @@ def set_values(armature: bpy.types.Object, values: "list[ChannelValue]") -> bool
             channel[value.index] = value.value
             changed = True
     return changed
-
-
-def rotation_channel(bone: bpy.types.PoseBone) -> str:
-    """Return the name of the rotation channel for the bone's rotation mode."""
-    return {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}.get(bone.rotation_mode, "rotation_euler")
 
 
 def key_if_automatic(context: bpy.types.Context, armature: bpy.types.Object, values: "list[ChannelValue]") -> None:

@@ -120,8 +120,8 @@ def explained(context: bpy.types.Context, chains: Iterable[StoredChain], error: 
     for chain in chains:
         try:
             plan_bake(context.scene, stored_settings(chain.id_data, chain, {}), None)
-        except TwoBoneError as found:
-            values = {"chain": chain.name, "armature": chain.id_data.name, "reason": found.sentence}
+        except TwoBoneError as own_error:
+            values = {"chain": chain.name, "armature": chain.id_data.name, "reason": own_error.sentence}
             return Sentence('Chain "{chain}" of "{armature}": {reason}', values)
     return error.sentence
 

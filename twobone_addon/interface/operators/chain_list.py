@@ -72,11 +72,11 @@ class TWOBONE_OT_chain_move(MayRefuse, NeedsFreeList, bpy.types.Operator):
         """Move the active chain by one place; cancelled at the end of the list."""
         armature = active_armature(context)
         stored = armature.twobone
-        place = stored.active_index + (-1 if self.direction == "UP" else 1)
-        if not 0 <= place < len(stored.chains):
+        index = stored.active_index + (-1 if self.direction == "UP" else 1)
+        if not 0 <= index < len(stored.chains):
             return {"CANCELLED"}
-        stored.chains.move(stored.active_index, place)
-        stored.active_index = place
+        stored.chains.move(stored.active_index, index)
+        stored.active_index = index
         list_changed(context, armature)
         return {"FINISHED"}
 

@@ -84,7 +84,7 @@ class WithMouse(FromTable):
         self.drawn = begin_drawing(nudge_lines, self.drag)
         context.window_manager.modal_handler_add(self)
         context.workspace.status_text_set(draw_keys)
-        context.area.header_text_set(self.drag.told())
+        context.area.header_text_set(self.drag.header())
         return {"RUNNING_MODAL"}
 
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
@@ -120,7 +120,7 @@ class WithMouse(FromTable):
             self._end(context)
             return refuse(self, error.sentence)
         if context.area is not None:
-            context.area.header_text_set(drag.told())
+            context.area.header_text_set(drag.header())
             context.area.tag_redraw()
         return {"RUNNING_MODAL"}
 

@@ -134,8 +134,8 @@ class TWOBONE_OT_switch(FromTable, NeedsMode, bpy.types.Operator):
         limbs = [record.settings for record in found_limbs(context.scene, armature)]
         if not limbs:
             return _settings_in_scope(context, self.scope, given)
-        own = {"armature": armature.name}
-        return [fresh_settings(context.scene, {**limb, **explicit(given), **own}, armature) for limb in limbs]
+        of_rig = {"armature": armature.name}
+        return [fresh_settings(context.scene, {**limb, **explicit(given), **of_rig}, armature) for limb in limbs]
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw the redo panel, or the dialog after a refusal."""
@@ -186,8 +186,8 @@ def keep_planted(report: Any, said: str) -> None:
                     "confidence": min(sure) if sure else None,
                 }
             )
-    seen = report.lengths.is_seen if contacts else bool
-    contacts.sort(key=lambda contact: (-contact["slide"] if seen(contact["slide"]) else 0.0, -contact["moved"]))
+    is_seen = report.lengths.is_seen if contacts else bool
+    contacts.sort(key=lambda contact: (-contact["slide"] if is_seen(contact["slide"]) else 0.0, -contact["moved"]))
     armature = bpy.data.objects.get(document.get("armature") or report.chains[0].armature)
     if armature is not None:
         length = report.lengths.leg if contacts else 0.0

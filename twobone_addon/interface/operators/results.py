@@ -156,12 +156,12 @@ class TWOBONE_OT_audit_show(MayRefuse, bpy.types.Operator):
         whole, subframe = whole_and_subframe(self.frame)
         if self.action:
             action = action_named(self.action)
-            own = own_action(armature, action, sure=True) if armature is not None and action is not None else None
-            if own is None:
+            playable = own_action(armature, action, sure=True) if armature is not None and action is not None else None
+            if playable is None:
                 raise ObjectError('Action "{action}" moves no bone of that armature. Audit again.', action=self.action)
             data = armature.animation_data or armature.animation_data_create()
-            data.action = own.action
-            assign_slot(data, own.slot)
+            data.action = playable.action
+            assign_slot(data, playable.slot)
         context.scene.frame_set(whole, subframe=subframe)
         return {"FINISHED"}
 

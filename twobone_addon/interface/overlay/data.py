@@ -25,11 +25,15 @@ from ..watching import Memory
 from .lines import Lines, Palette, colored_strip, faint, joined, strip
 
 
-def _moves_limb(settings: BakeSettings, change: Any) -> bool:
-    names = {settings.target, settings.pole, settings.plane_object, settings.armature}
+def _moves(names: set[str], change: Any) -> bool:
+    """Whether a change may have moved objects of these names."""
     # Blender reports a changed pose as a geometry update.
     is_changed = change.is_updated_transform or change.is_updated_geometry
     return isinstance(change.id, bpy.types.Action) or (is_changed and change.id.name in names)
+
+
+def _moves_limb(settings: BakeSettings, change: Any) -> bool:
+    return _moves({settings.target, settings.pole, settings.plane_object, settings.armature}, change)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +88,7 @@ def update(context: bpy.types.Context, armature: bpy.types.Object) -> OverlayPic
         forget()
         return shown
     live = present_of(chain)
-    was_live, shown.is_live = shown.is_live, live is not None and live.wanted == settings
+    was_live, shown.is_live = shown.is_live, live is not None and live.settings == settings
     if settings != shown.settings or shown.present is None or not is_current(shown.present, settings) or was_live > shown.is_live:
         if shown.present is not None:  # The paths were found for that plan.
             paths.doubt()
@@ -159,8 +163,8 @@ def _matrices(plan: Any, depsgraph: Any) -> list[Any]:
     settings = plan.settings
     for name, bone in ((settings.target, settings.target_bone), (settings.pole, settings.pole_bone), (settings.plane_object, "")):
         if name:
-            thing = bpy.data.objects[name].evaluated_get(depsgraph)
-            world = thing.matrix_world @ thing.pose.bones[bone].matrix if bone else thing.matrix_world.copy()
+            guide = bpy.data.objects[name].evaluated_get(depsgraph)
+            world = guide.matrix_world @ guide.pose.bones[bone].matrix if bone else guide.matrix_world.copy()
             matrices.append(world.freeze())
     armature = bpy.data.objects[plan.names.armature].evaluated_get(depsgraph)
     matrices.append(armature.matrix_world.copy().freeze())
@@ -183,12 +187,7 @@ WIDTH = 0.22
 """Half the width of a footprint, relative to the foot's length from heel to ball."""
 
 
-def _moves_feet(armature: str, change: Any) -> bool:
-    is_changed = change.is_updated_transform or change.is_updated_geometry
-    return isinstance(change.id, bpy.types.Action) or (is_changed and change.id.name == armature)
-
-
-feet: Memory[list[FootPicture]] = Memory(concerns=_moves_feet, meanwhile=list)
+feet: Memory[list[FootPicture]] = Memory(concerns=lambda armature, change: _moves({armature}, change), meanwhile=list)
 
 
 def feet_of(armature: bpy.types.Object) -> list[FootPicture]:
@@ -211,37 +210,35 @@ def pictures_around(pictures: Sequence[FootPicture], frame: float) -> list[FootP
     """
     around = []
     for picture in pictures:
-        stance = [place for place in picture.prints if place.first <= frame <= place.last]
+        stance = [footprint for footprint in picture.prints if footprint.first <= frame <= footprint.last]
         first, last = (stance[0].first, stance[0].last) if stance else (frame, frame)
         rows = (picture.frames >= first - AROUND) & (picture.frames <= last + AROUND)
-        near = tuple(place for place in picture.prints if place.first <= frame + STEPS and place.last >= frame - STEPS)
+        in_view = (frame - STEPS, frame + STEPS)
+        near = tuple(footprint for footprint in picture.prints if footprint.first <= in_view[1] and footprint.last >= in_view[0])
         around.append(FootPicture(picture.frames[rows], picture.paths[:, rows], picture.states[rows], near))
     return [picture for picture in around if len(picture.frames)]
 
 
 def foot_lines(pictures: Sequence[FootPicture], palette: Palette) -> Lines:
     """Return the paths of heels and balls, coloured by what is on the ground, and an outline for each footprint."""
-    colors = np.array([state_color(state, palette) for state in ContactState])
-    parts = []
-    for picture in pictures:
-        parts += [colored_strip(path, colors[picture.states]) for path in picture.paths]
-        parts += [strip(outline(place.ends, WIDTH * picture.length), palette.chosen) for place in picture.prints]
-    return joined(parts)
-
-
-def state_color(state: ContactState, palette: Palette) -> Any:
-    """Return the colour of a foot's path for a contact state."""
-    return {
+    color_of = {
         ContactState.HEEL: palette.too_near,
         ContactState.BALL: palette.soft,
         ContactState.BOTH: palette.reached,
-    }.get(state, faint(palette.tip))
+    }
+    colors = np.array([color_of.get(state, faint(palette.tip)) for state in ContactState])
+    parts = []
+    for picture in pictures:
+        parts += [colored_strip(path, colors[picture.states]) for path in picture.paths]
+        parts += [strip(outline(footprint.ends, WIDTH * picture.length), palette.chosen) for footprint in picture.prints]
+    return joined(parts)
 
 
 def outline(ends: Array, radius: float) -> Array:
     """Return a closed horizontal outline `(P, 3)` around heel and ball `(2, 3)` at this distance; a circle if they coincide."""
     along = (ends[1] - ends[0])[:2]
     angle = np.arctan2(along[1], along[0])
+    # A half circle behind the heel, and its reflection in front of the ball.
     around = angle + np.pi / 2 + np.linspace(0.0, np.pi, ROUND + 1)
     back = np.stack([np.cos(around), np.sin(around), np.zeros(ROUND + 1)], axis=-1) * radius
     return np.concatenate([ends[0] + back, ends[1] - back, ends[:1] + back[:1]])
@@ -250,10 +247,10 @@ def outline(ends: Array, radius: float) -> Array:
 def foot_labels(pictures: Sequence[FootPicture], frame: float) -> list[tuple[Array, str]]:
     """Return the position `(3,)` and the label with the frames of each footprint, sorted by their distance to a frame."""
     prints = sorted(
-        (place for picture in pictures for place in picture.prints),
-        key=lambda place: max(place.first - frame, frame - place.last, 0.0),
+        (footprint for picture in pictures for footprint in picture.prints),
+        key=lambda footprint: max(footprint.first - frame, frame - footprint.last, 0.0),
     )
-    return [(place.ends.mean(axis=0), _frames(place.first, place.last)) for place in prints]
+    return [(footprint.ends.mean(axis=0), _frames(footprint.first, footprint.last)) for footprint in prints]
 
 
 def with_room(corners: Sequence[tuple[float, float]], sizes: Sequence[tuple[float, float]]) -> list[int]:

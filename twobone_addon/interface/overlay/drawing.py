@@ -100,13 +100,13 @@ def draw_labels(context: bpy.types.Context, armature: bpy.types.Object) -> None:
     blf.color(0, *palette.chosen)
     frame = context.scene.frame_current_final
     labels = data.foot_labels(data.pictures_around(data.feet_of(armature), frame), frame)
-    places = [location_3d_to_region_2d(context.region, context.region_data, place) for place, _ in labels]
-    visible = [(place, text) for place, (_, text) in zip(places, labels, strict=True) if place is not None]
+    corners = [location_3d_to_region_2d(context.region, context.region_data, position) for position, _ in labels]
+    visible = [(corner, text) for corner, (_, text) in zip(corners, labels, strict=True) if corner is not None]
     gap, sizes = blf.dimensions(0, "0")[0], [blf.dimensions(0, text) for _, text in visible]
     sizes = [(width + gap, height) for width, height in sizes]
-    for row in data.with_room([(*place,) for place, _ in visible], sizes):
-        place, text = visible[row]
-        blf.position(0, place.x, place.y, 0)
+    for row in data.with_room([(*corner,) for corner, _ in visible], sizes):
+        corner, text = visible[row]
+        blf.position(0, corner.x, corner.y, 0)
         blf.draw(0, text)
 
 
@@ -207,6 +207,7 @@ def readable(color: Any, background: Any, opacity: float) -> Color:
     """Mix in as little black or white, whichever contrasts more with the background, as reaches the minimum contrast."""
     foreground, behind = np.array(color[:3], dtype=float), np.array(background[:3], dtype=float)
     background_luminance = _luminance(behind)
+    # Where these are equal, black and white have the same contrast with the background.
     extreme = np.zeros(3) if (background_luminance + 0.05) ** 2 > 0.05 * 1.05 else np.ones(3)
     mixed = foreground + SHARES[:, None] * (extreme - foreground)
     ratios = (_luminance(mixed) + 0.05) / (background_luminance + 0.05)

@@ -153,7 +153,7 @@ def path_lines(picture: PathPicture, palette: Palette) -> Lines:
 
 def nudge_lines(drag: NudgeDrag, palette: Palette) -> Lines:
     """Return the lines of a nudge in progress: the tip's old and new path over the range, connected at each frame."""
-    _, before, after = drag.ways()
+    _, before, after = drag.paths()
     quiet = faint(palette.chosen, BEFORE_NUDGE)
     between = np.stack([before, after], axis=1).reshape(-1, 3)
     connecting = Lines(between, np.tile(quiet, (len(between), 1)))
@@ -165,9 +165,9 @@ def strip(points: Array, color: Color) -> Lines:
     return colored_strip(points, np.broadcast_to(np.array(color), (len(points), 4)))
 
 
-def cross(place: Array, size: float, color: Color) -> Lines:
+def cross(center: Array, size: float, color: Color) -> Lines:
     """Return three lines through a position `(3,)` along the world axes, extending `size` to both sides."""
-    return joined(_line(place - arm, place + arm, color) for arm in size * np.eye(3))
+    return joined(_line(center - arm, center + arm, color) for arm in size * np.eye(3))
 
 
 def colored_strip(points: Array, colors: Array) -> Lines:
@@ -183,7 +183,7 @@ def _line(start: Array, end: Array, color: Color) -> Lines:
     return Lines(np.stack([start, end]), np.array([color, color]))
 
 
-def faint(color: Color, part: float = FAINT) -> Color:
-    """Return a colour with its opacity multiplied by `part`."""
+def faint(color: Color, factor: float = FAINT) -> Color:
+    """Return a colour with its opacity multiplied by `factor`."""
     red, green, blue, opacity = color
-    return red, green, blue, opacity * part
+    return red, green, blue, opacity * factor

@@ -10,10 +10,10 @@ from ...errors import ObjectError
 from ...pipeline.plan.stored import StoredChain, limit_pairs, over_stored, stored_settings
 from ...pipeline.report.reports import BakeReport
 from ...scene.lookup import find_armature
-from ...settings import BakeSettings
+from ...settings import OPTIONS, BakeSettings
 from ...settings.options import Group
 from ..rows import draw_options
-from ..stored.option_properties import given_settings, offer_range, show_settings
+from ..stored.option_properties import given_settings, offer_range
 from ..stored.properties import TwoBoneLimit
 from ..stored.selecting import meant_settings
 from ..stored.storing import keyed_settings, set_limits, set_values
@@ -64,7 +64,8 @@ class RepeatsChain:
         if self.several:
             return
         (settings,) = chains
-        show_settings(self, settings)
+        for option in OPTIONS:
+            setattr(self, option.name, getattr(settings, option.name))
         offer_range(self, bpy.context.scene)
         # The settings of a chain whose bend or influence was changed here name no stored chain, but it still keeps the report.
         self.stored = self.stored or settings.stored

@@ -69,12 +69,12 @@ def forward_of(chain: StoredChain) -> "Array":
     from ...tasks.find_limbs import ahead, feet_of, foot_of_chain
 
     armature = chain.id_data
-    places = np.empty(3 * len(armature.data.bones), dtype=np.float32)
-    armature.data.bones.foreach_get("head_local", places)
+    heads = np.empty(3 * len(armature.data.bones), dtype=np.float32)
+    armature.data.bones.foreach_get("head_local", heads)
     name = armature.name
-    found = feet.recall((name, places.tobytes()), lambda: feet_of(bpy.data.objects[name]) if name in bpy.data.objects else [])
+    foot_bones = feet.recall((name, heads.tobytes()), lambda: feet_of(bpy.data.objects[name]) if name in bpy.data.objects else [])
     try:
-        foot_bones = found or foot_of_chain(armature, chain.upper, chain.lower, chain.tip, chain.tip_end)
+        foot_bones = foot_bones or foot_of_chain(armature, chain.upper, chain.lower, chain.tip, chain.tip_end)
         return ahead(armature, foot_bones, chain.upper)
     except (ChainError, KeyError):  # A bone was renamed, and the overlay has not noticed it yet.
         return np.zeros(3)

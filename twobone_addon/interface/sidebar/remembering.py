@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 
 from ...errors import TwoBoneError
 from ...scene.lookup import find_armature
-from ...settings import BakeSettings
 from ..watching import Memory
 
 if TYPE_CHECKING:
@@ -33,13 +32,6 @@ def visible_limb(armature: str, upper: str, lower: str, tip: str, tip_end: str) 
     return visible.recall((armature, upper, lower, tip, tip_end), lambda: _visible_limb(armature, upper, lower, tip, tip_end))
 
 
-def present_digest(settings: BakeSettings) -> str:
-    """Return the digest of a chain's present animation, from the cache; raises a `TwoBoneError` if there is no such chain."""
-    from ...pipeline.report.reporting import chain_digest
-
-    return digests.recall(settings, lambda: chain_digest(settings))
-
-
 def _visible_limb(armature: str, upper: str, lower: str, tip: str, tip_end: str) -> VisibleLimb:
     from ...scene.rig.chain_finding import chain_from_names
     from ...scene.visible.rig_ik import RigReader
@@ -47,11 +39,11 @@ def _visible_limb(armature: str, upper: str, lower: str, tip: str, tip_end: str)
     from ...scene.visible.visible_bone import shown_bone
 
     try:
-        thing = find_armature(armature, None)
+        rig = find_armature(armature, None)
         skins = Skins()
-        names = chain_from_names(thing, upper, lower, tip, tip_end)
-        shown = shown_bone(thing, names, skins)
+        names = chain_from_names(rig, upper, lower, tip, tip_end)
+        shown = shown_bone(rig, names, skins)
     except TwoBoneError:
         return VisibleLimb()  # There is no such chain, which is reported elsewhere.
-    has_ik = shown is not None and shown.follows and RigReader(thing, names).may_follow_ik()
-    return VisibleLimb(shown, tuple(skins.hidden(thing)), has_ik)
+    has_ik = shown is not None and shown.follows and RigReader(rig, names).may_follow_ik()
+    return VisibleLimb(shown, tuple(skins.hidden(rig)), has_ik)

@@ -13,7 +13,7 @@ from ..rows import draw_sentence, draw_span
 from ..stored.option_properties import CONTEXT
 from ..stored.where import MODES, active_armature, chain_in
 from .panels import ChainPanel, Sidebar
-from .remembering import present_digest
+from .remembering import digests
 from .sight_rows import draw_switch, is_seen_elsewhere, motion_to_fk
 
 MOST_RANGES = 8
@@ -55,9 +55,9 @@ class TWOBONE_PT_result(ChainPanel, bpy.types.Panel):
         frames = f"{report['frame_start']:g} \u2013 {report['frame_end']:g}"
         for label, text in (("Keys", f"{report['keys']}"), ("Frames", frames)):
             split = column.split(factor=0.4)
-            left = split.row()
-            left.alignment = "RIGHT"
-            left.label(text=label, text_ctxt=CONTEXT)
+            row = split.row()
+            row.alignment = "RIGHT"
+            row.label(text=label, text_ctxt=CONTEXT)
             split.label(text=text, translate=False)
         if report.get("out_of_reach"):
             column.operator(TWOBONE_OT_make_markers.bl_idname, icon="MARKER_HLT")
@@ -129,7 +129,7 @@ def _draw_statement(layout: bpy.types.UILayout, statement: Sentence, chain: Stor
 
 def outdated(report: dict[str, Any], chain: StoredChain, scene: bpy.types.Scene) -> str:
     """Return why a report is out of date; empty if it is not, or if it has no fingerprint to compare."""
-    from ...pipeline.report.reporting import settings_digest
+    from ...pipeline.report.reporting import chain_digest, settings_digest
 
     fingerprint = report.get("fingerprint")
     if fingerprint is None:
@@ -137,7 +137,7 @@ def outdated(report: dict[str, Any], chain: StoredChain, scene: bpy.types.Scene)
     try:
         settings = stored_settings(chain.id_data, chain, {})
         changed = settings_digest(scene, settings) != fingerprint["settings"]
-        moved = present_digest(settings) != fingerprint["animation"]
+        moved = digests.recall(settings, lambda: chain_digest(settings)) != fingerprint["animation"]
     except TwoBoneError:
         return "The chain has changed since this bake"
     if changed:

@@ -110,8 +110,8 @@ class TWOBONE_PT_contacts(ChainPanel, bpy.types.Panel):
         from ...tasks.find_contacts.task import found_stances
 
         armature, column = active_armature(context), self.layout.column(align=True)
-        found, units = found_stances(armature), units_of(context.scene)
-        for stance in found[:MOST_CONTACTS]:
+        stances, units = found_stances(armature), units_of(context.scene)
+        for stance in stances[:MOST_CONTACTS]:
             row = column.row(align=True)
             box = "CHECKBOX_HLT" if stance.stands else "CHECKBOX_DEHLT"
             tick = row.operator(TWOBONE_OT_contact_tick.bl_idname, text="", icon=box, emboss=False)
@@ -125,8 +125,8 @@ class TWOBONE_PT_contacts(ChainPanel, bpy.types.Panel):
             values = {name: units.said(getattr(stance, name), leg) for name in ("slide", "moved")}
             text = "slides {slide}; planting moves it {moved}; {percent} % sure"
             draw_sentence(column, note(text, percent=f"{100 * stance.confidence:.0f}", **values), context, icon="BLANK1")
-        if len(found) > MOST_CONTACTS:
-            column.label(text=f"+ {len(found) - MOST_CONTACTS}", translate=False)
+        if len(stances) > MOST_CONTACTS:
+            column.label(text=f"+ {len(stances) - MOST_CONTACTS}", translate=False)
 
 
 class TWOBONE_PT_display(ChainPanel, bpy.types.Panel):

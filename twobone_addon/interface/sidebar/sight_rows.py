@@ -23,7 +23,7 @@ def draw_sight(layout: bpy.types.UILayout, context: bpy.types.Context, chain: St
             draw_switches(column, context, chain, "IK", "AUTO")
         return
     if shown.bone in {chain.upper, chain.lower} and shown.armature == chain.id_data.name:
-        constrained = next((each.bone for each in shown.hindrances if each.constraint), shown.bone)
+        constrained = next((hindrance.bone for hindrance in shown.hindrances if hindrance.constraint), shown.bone)
         text = note("{bone} has an IK constraint, which poses the limb", bone=constrained)
     else:
         text = note("The visible limb ({bone}) does not follow {lower}", bone=shown.bone, lower=chain.lower)

@@ -14,7 +14,7 @@ from bpy.app.translations import pgettext_iface
 
 from ...pipeline.plan.stored import with_custom_range
 from ...records import replace
-from ...settings import AUTOMATIC, OPTIONS, BakeSettings
+from ...settings import AUTOMATIC, OPTIONS
 from ...settings.options import ACTIVE, ALL, AXES, Option, OptionKind
 from .where import active_armature
 
@@ -117,12 +117,6 @@ def given_with_range(operator: bpy.types.Operator, scene: bpy.types.Scene, optio
         setattr(operator, name, given.get(name, getattr(operator, name)))
     offer_range(operator, scene)
     return given
-
-
-def show_settings(operator: bpy.types.Operator, settings: BakeSettings) -> None:
-    """Show the complete settings in the redo panel."""
-    for option in OPTIONS:
-        setattr(operator, option.name, getattr(settings, option.name))
 
 
 def offer_range(operator: bpy.types.Operator, scene: bpy.types.Scene) -> None:

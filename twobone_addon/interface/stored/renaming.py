@@ -35,7 +35,7 @@ def _after_update(scene: bpy.types.Scene, depsgraph: Any) -> None:
         _let_go(scene)
     if not depsgraph.id_type_updated("ARMATURE"):
         return
-    armatures = [thing for thing in scene.objects if thing.type == "ARMATURE" and thing.mode != "EDIT"]
+    armatures = [rig for rig in scene.objects if rig.type == "ARMATURE" and rig.mode != "EDIT"]
     for armature in armatures:
         names = armature.data.bones.keys()
         before = known.get(armature.name, names)
@@ -52,7 +52,7 @@ def _rename(scene: bpy.types.Scene, armature: bpy.types.Object, old: str, new: s
     for owner in scene.objects:
         for chain in owner.twobone.chains if owner.type == "ARMATURE" and owner.is_editable else ():
             of_chain = BONES if owner == armature else ()
-            of_guides = [name for thing, name in OTHERS if getattr(chain, thing) == armature]
+            of_guides = [name for pointer, name in OTHERS if getattr(chain, pointer) == armature]
             for name in (*of_chain, *of_guides):
                 if getattr(chain, name) == old:
                     setattr(chain, name, new)

@@ -73,12 +73,12 @@ def selected_chains(view_layer: bpy.types.ViewLayer) -> list[StoredChain]:
     active = view_layer.objects.active
     if active is None:
         return []
-    things = [active, *(thing for thing in view_layer.objects.selected if thing != active)]
+    selected = [active, *(other for other in view_layer.objects.selected if other != active)]
     if active.type == "ARMATURE":
-        posed = [thing for thing in things if thing.type == "ARMATURE" and thing.mode == "POSE"]
+        posed = [rig for rig in selected if rig.type == "ARMATURE" and rig.mode == "POSE"]
         return [chain for armature in posed if active.mode == "POSE" for chain in chains_of_bones(armature)]
-    armatures = [thing for thing in view_layer.id_data.objects if thing.type == "ARMATURE"]
-    chains = [chain for thing in things for armature in armatures for chain in guided_chains(armature, thing)]
+    armatures = [rig for rig in view_layer.id_data.objects if rig.type == "ARMATURE"]
+    chains = [chain for guide in selected for armature in armatures for chain in guided_chains(armature, guide)]
     return [chain for number, chain in enumerate(chains) if chain not in chains[:number]]
 
 
@@ -129,8 +129,8 @@ def _chains_by_bone(armature: bpy.types.Object, chains: list[StoredChain]) -> di
         if chain.tip and not bones:
             chain_of.setdefault(chain.tip, chain.name)
     for chain in chains:
-        for thing, bone in BONE_GUIDES:
-            if getattr(chain, thing) == armature:
+        for pointer, bone in BONE_GUIDES:
+            if getattr(chain, pointer) == armature:
                 chain_of.setdefault(getattr(chain, bone), chain.name)
     return chain_of
 

@@ -62,6 +62,7 @@ def set_values(chain: StoredChain, values: dict[str, Any]) -> None:
         assign(chain, option.name, value)
     if "limits" in values:
         present = tuple((limit.minimum, limit.maximum) for limit in chain.limits)
+        # Found again by its path, as Blender moves the entries of a list that grows.
         find = partial(chain.id_data.path_resolve, chain.path_from_id("limits"))
         on_failure(lambda: set_limits(find(), present))
         set_limits(chain.limits, values["limits"])

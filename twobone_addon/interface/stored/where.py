@@ -19,13 +19,13 @@ def active_armature(context: bpy.types.Context) -> bpy.types.Object | None:
     active = active_object(context)
     if active is None or active.type == "ARMATURE":
         return active
-    guided = [thing for thing in context.scene.objects if thing.type == "ARMATURE" and guided_chains(thing, active)]
-    return next((thing for thing in guided if active_chain(thing) in guided_chains(thing, active)), guided[0] if guided else None)
+    guided = [rig for rig in context.scene.objects if rig.type == "ARMATURE" and guided_chains(rig, active)]
+    return next((rig for rig in guided if active_chain(rig) in guided_chains(rig, active)), guided[0] if guided else None)
 
 
-def guided_chains(armature: bpy.types.Object, thing: bpy.types.Object) -> list[StoredChain]:
+def guided_chains(armature: bpy.types.Object, guide: bpy.types.Object) -> list[StoredChain]:
     """Return the armature's chains that use an object as target, pole or plane, the active chain first."""
-    chains = [chain for chain in armature.twobone.chains if any(getattr(chain, name) == thing for name in GUIDES)]
+    chains = [chain for chain in armature.twobone.chains if any(getattr(chain, name) == guide for name in GUIDES)]
     return sorted(chains, key=lambda chain: chain != active_chain(armature))
 
 

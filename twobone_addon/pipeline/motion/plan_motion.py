@@ -127,6 +127,7 @@ def target_matrices(plan: ChainPlan, samples: Samples) -> Array:
     With a source limb, the target's offset from the source's root joint is scaled and applied at the chain's root joint.
     """
     matrices = _carried_over(plan, samples, samples[plan.target_world])
+    # With a source these are a copy.
     if plan.source is not None:
         matrices[:, :3, :3] = matrices[:, :3, :3] @ plan.source.turn
     return matrices
@@ -137,19 +138,19 @@ def _carried_over(plan: ChainPlan, samples: Samples, matrices: Array) -> Array:
     if plan.source is None:
         return matrices
     source, followed = (samples[quantity][:, :3, 3] for quantity in plan.carried_over)
-    places = followed + plan.source.scale * (matrices[:, :3, 3] - source)
-    carried = np.array(every_row(matrices, len(places)))
-    carried[:, :3, 3] = places
+    positions = followed + plan.source.scale * (matrices[:, :3, 3] - source)
+    carried = np.array(every_row(matrices, len(positions)))
+    carried[:, :3, 3] = positions
     return carried
 
 
-def points(matrices: Array, places: Array) -> Array:
+def points(matrices: Array, positions: Array) -> Array:
     """Points `(F, 3)` transformed by `matrices` `(F, 4, 4)`; either may have one row, points also `(3,)`, for all frames."""
-    if places.ndim == 1 and not places.any():
+    if positions.ndim == 1 and not positions.any():
         return matrices[:, :3, 3]
-    if len(matrices) == 1 and places.ndim > 1:
-        return places @ matrices[0, :3, :3].T + matrices[0, :3, 3]
-    return (matrices[:, :3, :3] @ places[..., None])[..., 0] + matrices[:, :3, 3]
+    if len(matrices) == 1 and positions.ndim > 1:
+        return positions @ matrices[0, :3, :3].T + matrices[0, :3, 3]
+    return (matrices[:, :3, :3] @ positions[..., None])[..., 0] + matrices[:, :3, 3]
 
 
 def _chain_motion(plan: ChainPlan, samples: Samples, values: list[Array]) -> ChainMotion:

@@ -76,12 +76,12 @@ class CurveMotion:
         bone = armature.pose.bones[name]
         path = [bone, *bone.parent_recursive]
         pose = None
-        for step in reversed(path):
-            place = (armature.name, step.name)
-            if place not in self._poses:
-                link = self._reader.bone_link(armature, step.name)
-                self._poses[place] = None if link is None else posed_bone(link, pose)
-            pose = self._poses[place]
+        for above in reversed(path):
+            node = (armature.name, above.name)
+            if node not in self._poses:
+                link = self._reader.bone_link(armature, above.name)
+                self._poses[node] = None if link is None else posed_bone(link, pose)
+            pose = self._poses[node]
             if pose is None:
                 return None
         return pose
@@ -145,10 +145,10 @@ def sample_steps(
     values = {quantity: value for quantity, value in known.items() if value is not None}
     methods = {quantity: "STILL" if len(value) == 1 else "CURVES" for quantity, value in values.items()}
     remaining = [quantity for quantity in unique if quantity not in values]
-    for method, share in _evaluated(remaining).items():
+    for method, group in _evaluated(remaining).items():
         at = frames[:1] if method == "STILL" else frames
-        values.update((yield from evaluate(scene, share, at, in_scene=method == "SCENE", verified=verified)))
-        methods.update(dict.fromkeys(share, method))
+        values.update((yield from evaluate(scene, group, at, in_scene=method == "SCENE", verified=verified)))
+        methods.update(dict.fromkeys(group, method))
     return Samples(values, frames, _summary(methods))
 
 
@@ -161,8 +161,9 @@ def _evaluated(quantities: list[Quantity]) -> dict[str, list[Quantity]]:
     above = {quantity: finder.above([(quantity.object, quantity.bone)]) for quantity in quantities}
     moving = [quantity for quantity in quantities if not stillness.holds(above[quantity].nodes)]
     still = [quantity for quantity in quantities if quantity not in moving]
-    walk_method = "SCENE" if any(above[quantity].reads_scene for quantity in moving) else "PROBES"
-    return {method: share for method, share in (("STILL", still), (walk_method, moving)) if share}
+    # One pass is cheaper than two, so what needs the user's scene takes the others along.
+    moving_method = "SCENE" if any(above[quantity].reads_scene for quantity in moving) else "PROBES"
+    return {method: group for method, group in (("STILL", still), (moving_method, moving)) if group}
 
 
 def _summary(methods: dict[Quantity, str]) -> str | dict[str, str]:

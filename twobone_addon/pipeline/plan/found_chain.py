@@ -78,11 +78,12 @@ NAMED = (
 
 def refuse_unknown(scene: Scene, settings: BakeSettings) -> None:
     """Raise a `TwoBoneError` for names that do not exist and for an impossible range, whether a task needs them or not."""
-    for role, thing, bone in NAMED:
-        needs, names = OPTION[thing].needs, (getattr(settings, thing), getattr(settings, bone) if bone else "")
+    for role, object_option, bone_option in NAMED:
+        needs, name = OPTION[object_option].needs, getattr(settings, object_option)
+        bone = getattr(settings, bone_option) if bone_option else ""
         is_needed = needs is None or needs.is_met(settings)
-        if (names[0] and (is_needed or thing in settings.asked)) or (names[1] and is_needed and bone in settings.asked):
-            find_object(role, *names)
+        if (name and (is_needed or object_option in settings.asked)) or (bone and is_needed and bone_option in settings.asked):
+            find_object(role, name, bone)
     if settings.frame_range == "CUSTOM":
         frame_range(scene, settings)
 

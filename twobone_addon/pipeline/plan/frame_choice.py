@@ -79,8 +79,9 @@ def _reducible_frames(settings: BakeSettings, start: float, end: float, per_fram
     target_keys = _keys_of_target(settings)
     target_keys = target_keys[(target_keys >= start) & (target_keys <= end)]
     sampled = merge_frames(sampled, target_keys)
-    place = np.clip(np.searchsorted(sampled, target_keys), 1, len(sampled) - 1)
-    kept = np.where(target_keys - sampled[place - 1] < sampled[place] - target_keys, sampled[place - 1], sampled[place])
+    # Merging takes frames that are nearly the same for one, so the nearest sample stands for a key of the target.
+    after = np.clip(np.searchsorted(sampled, target_keys), 1, len(sampled) - 1)
+    kept = np.where(target_keys - sampled[after - 1] < sampled[after] - target_keys, sampled[after - 1], sampled[after])
     return FrameChoice(SampledFrames(sampled), np.searchsorted(sampled, whole), np.unique(kept))
 
 
@@ -89,14 +90,14 @@ def _keyed_frames(settings: BakeSettings, armature: Object, bones: Sequence[str]
     if settings.keys == "FRAMES":
         return frame_grid(start, end, settings.step)
     if settings.keys == "TARGET_KEYS":
-        whose, found = Sentence('Target "{target}"', {"target": settings.target}), _keys_of_target(settings)
+        owner, frames = Sentence('Target "{target}"', {"target": settings.target}), _keys_of_target(settings)
     else:
-        whose, found = Sentence("The chain"), merge_frames(*(key_frames(armature, bone) for bone in bones))
-    inside = merge_frames(found[(found >= start) & (found <= end)])
+        owner, frames = Sentence("The chain"), merge_frames(*(key_frames(armature, bone) for bone in bones))
+    inside = merge_frames(frames[(frames >= start) & (frames <= end)])
     if not len(inside):
         raise RangeError(
             "{owner} has no keys between {start:g} and {end:g} to take the frames from. Choose every frame instead.",
-            owner=whose,
+            owner=owner,
             start=start,
             end=end,
         )

@@ -29,9 +29,9 @@ def normal_now(armature: Object, settings: BakeSettings, upper: str, *, at_rest:
     """
     world = _linear(armature.matrix_world)
     is_object = settings.plane == "OBJECT"
-    thing = objects_by_name().get(settings.plane_object) if is_object else None
+    plane_object = objects_by_name().get(settings.plane_object) if is_object else None
     if is_object or settings.plane_space == "WORLD":
-        if determinant(world) == 0.0 or (is_object and thing is None):
+        if determinant(world) == 0.0 or (is_object and plane_object is None):
             return None
         world = np.linalg.inv(world)
     bone = armature.pose.bones.get(upper)
@@ -39,7 +39,7 @@ def normal_now(armature: Object, settings: BakeSettings, upper: str, *, at_rest:
     spaces = PlaneSpaces(
         world,
         None if parent is None else _linear(parent.bone.matrix_local if at_rest else parent.matrix),
-        None if thing is None else world @ _linear(thing.matrix_world),
+        None if plane_object is None else world @ _linear(plane_object.matrix_world),
     )
     frame = still_frames(settings.plane, settings.plane_space, spaces)
     return frame[:, 2] if has_plane(frame) else None
@@ -95,11 +95,11 @@ def fitting_letters(chain: FoundChain) -> dict[str, str]:
 
 def _flat(armature: Object) -> tuple[str, ...]:
     """The letter planes in which all bones and meshes of a rig lie; bones alone do not count: those of a T-pose are flat, too."""
-    places = all_places(armature)
-    flat = flat_letters(places)
+    points = all_places(armature)
+    flat = flat_letters(points)
     if not flat:
         return ()
-    sheets = thin_letters(mesh_extents(armature), SHEET * np.ptp(places, axis=0).max())
+    sheets = thin_letters(mesh_extents(armature), SHEET * np.ptp(points, axis=0).max())
     return tuple(letters for letters in flat if letters in sheets)
 
 

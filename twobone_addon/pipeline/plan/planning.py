@@ -91,10 +91,10 @@ def _source_length(source: Object, settings: BakeSettings, size: float) -> float
     return length
 
 
-def _world_at_first_frame(scene: Scene, *things: Object) -> list[Array]:
+def _world_at_first_frame(scene: Scene, *objects: Object) -> list[Array]:
     """World matrices `(4, 4)` of objects at the scene's first frame."""
-    quantities = [Quantity("WORLD", thing.name) for thing in things]
-    reads_scene = dependencies(objects_by_name(), [(thing.name, "") for thing in things]).reads_scene
+    quantities = [Quantity("WORLD", owner.name) for owner in objects]
+    reads_scene = dependencies(objects_by_name(), [(owner.name, "") for owner in objects]).reads_scene
     values = at_once(evaluate(scene, quantities, np.array([float(scene.frame_start)]), in_scene=reads_scene))
     return [values[quantity][0] for quantity in quantities]
 
@@ -154,7 +154,7 @@ def _plan(scene: Scene, settings: BakeSettings, chain: FoundChain) -> ChainPlan:
         kept_frames=chosen.kept,
         reads_scene=_reads_scene(armature, followed, names, rest),
         parent=Quantity("POSE", armature.name, parent.name) if parent else None,
-        constrained=tuple(i for i, bone in enumerate(rest.bones) if is_constrained(armature.pose.bones[bone.name])),
+        constrained=tuple(index for index, bone in enumerate(rest.bones) if is_constrained(armature.pose.bones[bone.name])),
         stretched_before=_stretched_before(armature, rest, chosen.keyed),
         end_bone=end_bone,
         end_parent=end_parent,
@@ -294,8 +294,9 @@ def refuse_overlap(plans: Sequence[ChainPlan]) -> None:
             for before in earlier:
                 if _share_frames(plans[before], plan):
                     names = [_name(plans[before]), _name(plan)]
+                    # Chains without names of their own are told apart by their numbers.
                     if names[0] == names[1]:
-                        names = [f"{name} ({place + 1})" for name, place in zip(names, (before, number), strict=True)]
+                        names = [f"{name} ({position + 1})" for name, position in zip(names, (before, number), strict=True)]
                     raise OverlapError(
                         'Chains "{first}" and "{second}" of "{armature}" both key {path} at the same frames. Disable one of '
                         "them, give them ranges of their own, or let the last one win.",

@@ -111,9 +111,9 @@ def fresh_range(scene: Scene) -> dict[str, str | float]:
     return {"frame_range": "AUTO", "frame_start": float(scene.frame_start), "frame_end": float(scene.frame_end)}
 
 
-def free_name(wanted: str, taken: AbstractSet[str]) -> str:
-    """`wanted`, with the first free number (`.001` ...) appended if the name is taken."""
-    base = wanted or "Chain"
+def free_name(asked: str, taken: AbstractSet[str]) -> str:
+    """`asked`, with the first free number (`.001` ...) appended if the name is taken."""
+    base = asked or "Chain"
     name, number = base, 0
     while name in taken:
         number += 1

@@ -185,8 +185,8 @@ def _kept_where_straight(normals: Array, planes: Array, joints: Array, telling: 
     tells = limb_bends(joints)[1] > telling
     right = dot(normals, planes) > SAME_NORMAL
     around = right[held_rows(tells)] & right[::-1][held_rows(tells[::-1])][::-1]
-    is_left = around & ~tells
-    return np.where(is_left[:, None], _untwisted(planes, joints), normals) if is_left.any() else normals
+    is_kept = around & ~tells
+    return np.where(is_kept[:, None], _untwisted(planes, joints), normals) if is_kept.any() else normals
 
 
 def _untwisted(planes: Array, joints: Array) -> Array:

@@ -208,6 +208,7 @@ def ring_bounds(lengths: Array) -> list[Array]:
     full = np.linspace(-np.pi, np.pi, 2 * ARC_STEPS + 1)
     circle = np.stack([np.cos(full), np.sin(full)], axis=-1)
     far = lengths.sum()
+    # Folded, all other links lie against the longest one.
     near = max(0.0, 2.0 * lengths.max() - far)
     return [circle * radius for radius in (far, near) if radius > 0.0]
 
@@ -227,6 +228,6 @@ def limit_bounds(lengths: Array, limits: Array, rest_direction: float) -> list[A
     return [forward(np.stack(edge, axis=-1), lengths)[..., -1, :] for edge in edges]
 
 
-def _transformed(matrix: Array, places: Array) -> Array:
+def _transformed(matrix: Array, positions: Array) -> Array:
     """Points `(P, 3)` transformed by a matrix `(4, 4)`."""
-    return places @ matrix[:3, :3].T + matrix[:3, 3]
+    return positions @ matrix[:3, :3].T + matrix[:3, 3]

@@ -50,7 +50,7 @@ SETTINGS_OF_OFFSET = (
 class PresentPlan:
     """The plan of a chain that is posed at the present frame again and again."""
 
-    wanted: BakeSettings
+    settings: BakeSettings
     """The settings as given."""
     plan: ChainPlan
     """Plan of one frame; its settings do not include the target offset."""
@@ -100,7 +100,9 @@ def present_plan(scene: Scene, settings: BakeSettings, known: PresentPlan | None
 
 def needs_look(present: PresentPlan, settings: BakeSettings) -> bool:
     """Whether another frame has to be sampled to find the offset that these settings keep."""
-    return keeps_offset(settings) and any(getattr(present.wanted, name) != getattr(settings, name) for name in SETTINGS_OF_OFFSET)
+    return keeps_offset(settings) and any(
+        getattr(present.settings, name) != getattr(settings, name) for name in SETTINGS_OF_OFFSET
+    )
 
 
 def keeps_offset(settings: BakeSettings) -> bool:
@@ -110,7 +112,7 @@ def keeps_offset(settings: BakeSettings) -> bool:
 
 def has_looked(present: PresentPlan) -> bool:
     """Whether the plan depends on other frames, and so changes with their keys."""
-    return present.look is not None or keeps_offset(present.wanted)
+    return present.look is not None or keeps_offset(present.settings)
 
 
 def needs_frames_around(limb: PresentLimb) -> bool:
@@ -121,7 +123,7 @@ def needs_frames_around(limb: PresentLimb) -> bool:
 
 def with_frames_around(scene: Scene, present: PresentPlan) -> PresentPlan:
     """The plan with hinge axes from all frames of the bake, which are sampled; raises a `TwoBoneError`."""
-    plan = plan_bake(scene, present.wanted, None)
+    plan = plan_bake(scene, present.settings, None)
     hinges = hinges_of(plan, plan_motion(plan, sample(scene, motion_quantities(plan), plan.frames)))
     # A limb that never moves has one row for all frames.
     known = plan.frames if hinges is None else plan.frames[: len(hinges.axes)]
@@ -145,7 +147,7 @@ def _without_offset(plan: ChainPlan) -> ChainPlan:
 def is_current(present: PresentPlan, settings: BakeSettings) -> bool:
     """Whether the plan is still valid: same settings, same bones at rest."""
     armature = object_named(present.plan.names.armature)
-    return present.wanted == settings and all(
+    return present.settings == settings and all(
         bone.name in armature.pose.bones and _is_same_bone(bone, read_rest_bone(armature.pose.bones[bone.name]))
         for bone in present.plan.rest.bones
     )

@@ -14,8 +14,8 @@ import numpy as np
 from ...core.array_types import Array
 from ...core.rig.inheritance import BoneLink, Carrier, ChannelValues, ObjectLink
 from ..blender_types import Constraint, Object, PoseBone
-from ..bones import read_rest_bone, rotation_channel
-from ..lookup import object_named
+from ..bones import read_rest_bone
+from ..lookup import object_named, rotation_channel
 from .animation_reading import Animation, steers_bones
 from .rig_graph import RigGraph
 
@@ -53,11 +53,11 @@ class LineageReader:
         if _constrained(thing.constraints, animation, "constraints[") or animation.moves("rotation_mode"):
             return None
         mode = thing.rotation_mode
-        own = self._channels(thing, animation, "", rotation_channel(mode))
+        channels = self._channels(thing, animation, "", rotation_channel(mode))
         deltas = self._deltas(thing, animation)
-        if own is None or deltas is None:
+        if channels is None or deltas is None:
             return None
-        return ObjectLink(mode, own, deltas, np.array(thing.matrix_parent_inverse))
+        return ObjectLink(mode, channels, deltas, np.array(thing.matrix_parent_inverse))
 
     def carrier(self, thing: Object) -> Carrier | None:
         """The bone an object is parented to; `None` if it has no parent bone, or one that is missing."""
@@ -75,13 +75,13 @@ class LineageReader:
 
     def channels(self, armature: Object, bone: PoseBone) -> ChannelValues | None:
         """Values of a bone's own channels, whatever its constraints."""
-        place = armature.name, bone.name
-        if place not in self._bone_channels:
+        node = armature.name, bone.name
+        if node not in self._bone_channels:
             animation, path = self._graph.animation(armature), _bone_path(bone)
             is_known = not animation.moves(f"{path}rotation_mode")
-            turn = rotation_channel(bone.rotation_mode)
-            self._bone_channels[place] = self._channels(bone, animation, path, turn) if is_known else None
-        return self._bone_channels[place]
+            rotation = rotation_channel(bone.rotation_mode)
+            self._bone_channels[node] = self._channels(bone, animation, path, rotation) if is_known else None
+        return self._bone_channels[node]
 
     def value(self, thing: Object, path: str) -> Array | None:
         """A number of an object at a data path, `(F,)` or `(1,)`."""
@@ -96,9 +96,9 @@ class LineageReader:
         # A curve may go beyond what a property allows; Blender clamps when it writes the value.
         return np.clip(values[:, 0], limits.hard_min, limits.hard_max)
 
-    def _channels(self, owner: Object | PoseBone, animation: Animation, path: str, turn: str) -> ChannelValues | None:
+    def _channels(self, owner: Object | PoseBone, animation: Animation, path: str, rotation_name: str) -> ChannelValues | None:
         location = self._values(owner, animation, path, "location")
-        rotation = self._values(owner, animation, path, turn)
+        rotation = self._values(owner, animation, path, rotation_name)
         scale = self._values(owner, animation, path, "scale")
         if location is None or rotation is None or scale is None:
             return None
@@ -122,20 +122,15 @@ class LineageReader:
     def _constrained_bones(self, armature: Object) -> set[str] | None:
         """Names of bones that more than their channels may pose; `None` if that is all of them."""
         if armature.name not in self._constrained_names:
-            self._constrained_names[armature.name] = self._find_constrained_bones(armature)
+            data, animation, turned = armature.data, self._graph.animation(armature), self._graph.turned(armature)
+            is_posed = data.pose_position == "POSE" and not data.is_editmode and not steers_bones(data)
+            names = {
+                bone.name
+                for bone in (armature.pose.bones if is_posed else ())
+                if _constrained([*bone.constraints, *turned.get(bone.name, [])], animation, f"{_bone_path(bone)}constraints[")
+            }
+            self._constrained_names[armature.name] = names if is_posed else None
         return self._constrained_names[armature.name]
-
-    def _find_constrained_bones(self, armature: Object) -> set[str] | None:
-        data = armature.data
-        if data.pose_position != "POSE" or data.is_editmode or steers_bones(data):
-            return None
-        animation = self._graph.animation(armature)
-        turned = self._graph.turned(armature)
-        return {
-            bone.name
-            for bone in armature.pose.bones
-            if _constrained([*bone.constraints, *turned.get(bone.name, [])], animation, f"{_bone_path(bone)}constraints[")
-        }
 
 
 def _hangs_plainly(thing: Object) -> bool:
@@ -143,6 +138,7 @@ def _hangs_plainly(thing: Object) -> bool:
         return True
     if thing.parent_type == "BONE":
         return thing.parent.type == "ARMATURE" and thing.parent_bone in thing.parent.pose.bones
+    # A curve may carry its children along its path.
     return thing.parent_type == "OBJECT" and thing.parent.type != "CURVE"
 
 

@@ -11,12 +11,11 @@ import bpy
 
 from ...core.array_types import Mask
 from ..blender_types import AnimData, Constraint, FCurve, NlaStrip, Object, PoseBone, Property
-from ..bones import rotation_channel
 from ..keys.reading import curves_of
 from ..keys.tables import key_numbers
-from ..lookup import bone_owner, owner_of
+from ..lookup import bone_owner, owner_of, resolved, rotation_channel
 from ..versions import curve_bag, strip_bag
-from .rig_graph import CHANNELS, Node, RigGraph
+from .rig_graph import Node, RigGraph, holds_still
 
 LENGTH = 8
 """Bytes of a digest."""
@@ -129,8 +128,8 @@ def plain(value: Any) -> object:
     if value is None or isinstance(value, bool | int | float | str | set):
         return sorted(value) if isinstance(value, set) else value
     if isinstance(value, bpy.types.bpy_prop_collection):
-        kinds = [(each, each.bl_rna.identifier) for each in value]
-        return tuple((kind, *(plain(getattr(each, name)) for name in _settable(kind))) for each, kind in kinds)
+        kinds = [(item, item.bl_rna.identifier) for item in value]
+        return tuple((kind, *(plain(getattr(item, name)) for name in _settable(kind))) for item, kind in kinds)
     try:
         return tuple(map(plain, value))
     except TypeError:
@@ -241,7 +240,7 @@ class _Motion:
             if path == known_path or path.startswith((f"{known_path}[", f"{known_path}."))
         }
         if not animated:
-            self.digest.add(_value(owner, path) if _holds_still(path) else None)
+            self.digest.add(plain(resolved(owner, path)) if holds_still(path) else None)
             return
         self.digest.add_animation(owner, lambda fcurve: fcurve.data_path in animated)
         for fcurve in owner.animation_data.drivers:
@@ -251,16 +250,13 @@ class _Motion:
     def _add_bone(self, armature: Object, bone: PoseBone) -> None:
         bones, node = self._known.bones, (armature.name, bone.name)
         if node not in bones:
-            bones[node] = self._bone_digest(armature, bone)
+            digest, rest = Digest(), bone.bone
+            digest.add(bone.name, plain(rest.matrix_local), rest.inherit_scale, rest.use_inherit_rotation)
+            self._add_channels(digest, armature, bone, f"{bone.path_from_id()}.")
+            for constraint in (*bone.constraints, *self._finder.turned(armature).get(bone.name, [])):
+                self._add_constraint(digest, armature, constraint)
+            bones[node] = digest.text()
         self.digest.add(bones[node])
-
-    def _bone_digest(self, armature: Object, bone: PoseBone) -> str:
-        digest, rest = Digest(), bone.bone
-        digest.add(bone.name, plain(rest.matrix_local), rest.inherit_scale, rest.use_inherit_rotation)
-        self._add_channels(digest, armature, bone, f"{bone.path_from_id()}.")
-        for constraint in (*bone.constraints, *self._finder.turned(armature).get(bone.name, [])):
-            self._add_constraint(digest, armature, constraint)
-        return digest.text()
 
     def _add_channels(self, digest: Digest, datablock: Object, moved: Object, prefix: str) -> None:
         """Add the channels that nothing animates: these keep the values that somebody has set."""
@@ -285,16 +281,3 @@ class _Motion:
 
 def _moves(fcurve: FCurve) -> bool:
     return not fcurve.data_path.rpartition(".")[2].startswith(UNMOVING) and not fcurve.data_path.startswith(UNMOVING)
-
-
-def _holds_still(path: str) -> bool:
-    """Whether a property that nothing animates has the same value at all frames, unlike a matrix or the scene's frame."""
-    return path.endswith('"]') or path.rpartition(".")[2].partition("[")[0] in CHANNELS
-
-
-def _value(owner: bpy.types.ID, path: str) -> object:
-    """Value of a property; `None` where there is none at this path."""
-    try:
-        return plain(owner.path_resolve(path))
-    except ValueError:
-        return None

@@ -70,6 +70,7 @@ class RigGraph:
             found.nodes.add(node)
             thing = self.objects[node[0]]
             bone = bone_of(thing, node)
+            # A bone moves with its object.
             if node[1]:
                 waiting.append((node[0], ""))
             else:
@@ -288,6 +289,11 @@ CHANNELS = ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_
 """Properties that keep the value they are set to, so that a driver reading them sees a change only if they are animated."""
 
 
+def holds_still(path: str) -> bool:
+    """Whether a property that nothing animates has the same value at all frames, unlike a matrix or the scene's frame."""
+    return path.endswith('"]') or path.rpartition(".")[2].partition("[")[0] in CHANNELS
+
+
 class Stillness:
     """Tells which objects and bones are still; reads each only once.
 
@@ -357,10 +363,9 @@ class Stillness:
         path = target.data_path
         if target.id is None or isinstance(target.id, bpy.types.Scene):
             return False
-        plain = path.endswith('"]') or path.rpartition(".")[2].partition("[")[0] in CHANNELS
         animation = self._graph.animation(target.id)
         animated = (other for paths in (animation.curves, animation.doubtful) for other in paths)
-        return plain and not animation.mixed and not any(path.startswith(other) for other in animated)
+        return holds_still(path) and not animation.mixed and not any(path.startswith(other) for other in animated)
 
     def _bones_with_curves(self, armature: Object) -> set[str]:
         if armature.name not in self._animated_bones:
@@ -376,5 +381,6 @@ class Stillness:
 
 def _is_timeless(constraint: Constraint) -> bool:
     target = getattr(constraint, "target", None)
+    # Such a constraint follows the vertices of a group.
     deforms = target is not None and target.type != "ARMATURE" and bool(getattr(constraint, "subtarget", ""))
     return constraint.type in TIMELESS_CONSTRAINTS and not deforms

@@ -169,7 +169,9 @@ def unmake(owner: Object, ledger: Ledger) -> None:
 
 
 def _copies_of_runs(ledger: Ledger, kept_contents: set[tuple[object, ...]]) -> dict[Action, bool]:
-    """The actions of which runs made copies, where they have no keys but those of runs, unedited, and the `own` curves.
+    """The actions of which runs made copies, where they have no keys but those of runs, unedited, and the kept ones.
+
+    kept_contents : contents of the curves that the original has as well, see `_contents`
 
     With each, whether it had a fake user.
     """

@@ -122,7 +122,7 @@ def _write_curve(
     places_after = outside[1]["co"][:, 0]
     has_next_key = bool(len(places_after) and places_after[0] <= frames[-1] + 1.0 + NEAR_FRAME)
     # Where no other curve has keys beyond the range, keys that hold the contact would only make the clip longer.
-    keyed = [each.range() for each in bag.fcurves if each.data_path != path and each.keyframe_points]
+    keyed = [curve.range() for curve in bag.fcurves if curve.data_path != path and curve.keyframe_points]
     longer = any(low < frames[0] - NEAR_FRAME for low, _ in keyed), any(high > frames[-1] + NEAR_FRAME for _, high in keyed)
     sides = [
         _constant_key(frames[0] - 1.0, before, is_needed=longer[0] and before != states[0] and not len(outside[0]["co"])),

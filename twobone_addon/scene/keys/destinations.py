@@ -226,6 +226,7 @@ def _track_of(armature: Object, name: str) -> NlaTrack | None:
 def _new_strip(armature: Object, action: Action, name: str) -> NlaStrip:
     """Add a strip of the action on a new track above all others, both of that name; its range is not set yet."""
     tracks = animate(armature).nla_tracks
+    # A new track becomes the active one; the user's choice stays.
     active = tracks.active
     track = make(tracks.new, tracks.remove)
     track.name, tracks.active = name, active
@@ -239,8 +240,8 @@ def _new_strip(armature: Object, action: Action, name: str) -> NlaStrip:
 
 def _place_strip(strip: NlaStrip, start: float, end: float) -> None:
     """Let a strip play the frames `start` to `end` of its action at these same frames."""
-    places = {"action_frame_start": start, "action_frame_end": end, "frame_start_ui": start, "frame_end_ui": end}
-    for name, frame in places.items():
+    frames = {"action_frame_start": start, "action_frame_end": end, "frame_start_ui": start, "frame_end_ui": end}
+    for name, frame in frames.items():
         assign(strip, name, frame)
 
 
@@ -263,7 +264,10 @@ def trial_actions(things: Sequence[Object]) -> Iterator[None]:
         yield
     finally:
         for original in originals:
-            _restore(original)
+            original.play_again()
+            if not original.was_animated:
+                original.thing.animation_data_clear()
+            bpy.data.actions.remove(original.trial)
 
 
 def _assign_trial(thing: Object) -> _Original:
@@ -276,13 +280,6 @@ def _assign_trial(thing: Object) -> _Original:
     data.action = trial
     assign_slot(data, identifier)
     return original
-
-
-def _restore(original: _Original) -> None:
-    original.play_again()
-    if not original.was_animated:
-        original.thing.animation_data_clear()
-    bpy.data.actions.remove(original.trial)
 
 
 @contextmanager
@@ -299,7 +296,7 @@ def muted_strips(names: Iterable[tuple[str, str]]) -> Iterator[None]:
     try:
         for owner, name in muted:
             _track_of(owner, name).mute = True
-        apply_edits([edit for owner, own in actions.items() for edit in _values_without(owner, own)])
+        apply_edits([edit for owner, baked in actions.items() for edit in _values_without(owner, baked)])
         yield
     finally:
         for owner, name in muted:

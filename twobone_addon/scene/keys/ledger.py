@@ -226,7 +226,7 @@ class Ledger:
 
     def _in_order(self) -> list[tuple[Channel, Kept]]:
         """The records by limb, of each limb in the order in which tasks wrote: whichever channel a task wrote first."""
-        latest = {(kept.limb, kept.task): place for place, kept in enumerate(self.channels.values())}
+        latest = {(kept.limb, kept.task): position for position, kept in enumerate(self.channels.values())}
         return sorted(self.channels.items(), key=lambda item: (item[1].limb, latest[item[1].limb, item[1].task], item[0]))
 
     def _packed(self) -> bytes:
@@ -254,10 +254,11 @@ class Ledger:
         header = json.dumps({"channels": channels, **rest}).encode()
         return b"".join([len(header).to_bytes(8, "little"), header, *parts.all])
 
-    def _table(self, parts: Sequence[bytes], place: Sequence[int]) -> KeyTable:
-        table = _table(parts, place)
-        if place[0]:
-            self.packed[id(table)] = table, parts[place[1]]
+    def _table(self, parts: Sequence[bytes], numbers: Sequence[int]) -> KeyTable:
+        table = _table(parts, numbers)
+        # The table is kept along, as Python gives the identity of a freed one to another.
+        if numbers[0]:
+            self.packed[id(table)] = table, parts[numbers[1]]
         return table
 
     def _unpack(self, packed: bytes) -> None:
@@ -335,8 +336,8 @@ class _Parts:
         return [len(table["co"]), self.add(zlib.compress(b"".join(columns), 1))]
 
 
-def _table(parts: Sequence[bytes], place: Sequence[int]) -> KeyTable:
-    count, number = place
+def _table(parts: Sequence[bytes], numbers: Sequence[int]) -> KeyTable:
+    count, number = numbers
     if not count:
         return NO_KEYS
     sizes = {name: count * width * np.dtype(number_type(name)).itemsize for name, width in WIDTHS.items()}
@@ -349,8 +350,8 @@ def _table(parts: Sequence[bytes], place: Sequence[int]) -> KeyTable:
     return table
 
 
-def _written(parts: Sequence[bytes], places: Sequence[int]) -> Written:
-    columns = [np.frombuffer(parts[row], kind) for row, kind in zip(places, "ffe??", strict=False)]
+def _written(parts: Sequence[bytes], numbers: Sequence[int]) -> Written:
+    columns = [np.frombuffer(parts[row], kind) for row, kind in zip(numbers, "ffe??", strict=False)]
     return Written.of_columns(*columns) if columns else NOTHING_WRITTEN
 
 
@@ -406,7 +407,7 @@ def baked_channels(owner: Object, paths: Collection[str]) -> set[Channel]:
 
 def stretched_paths(armature: Object, paths: Iterable[str], start: float, end: float) -> set[str]:
     """Those data paths of scales whose keys from `start` to `end` are all a bake's stretch."""
-    ledger, found = read_once(Ledger.present, armature), set()
+    ledger, stretched = read_once(Ledger.present, armature), set()
     for path in paths if ledger is not None and ledger.channels else ():
         fcurve = ledger.bag.fcurves.find(path)
         kept = ledger.channels.get(Channel(path))
@@ -414,5 +415,5 @@ def stretched_paths(armature: Object, paths: Iterable[str], start: float, end: f
             table = read_keys(fcurve)
             inside = are_within(table["co"][:, 0], start, end)
             if inside.any() and np.all((are_own(kept.written, table) & ~are_lasting(table))[inside]):
-                found.add(path)
-    return found
+                stretched.add(path)
+    return stretched

@@ -1,6 +1,6 @@
 """The nudges of limbs, stored on the action with their keys, so that they follow the keys.
 
-They are stored by slot and by the limb's upper bone; `replaced.Ledger.save` deletes those whose keys are gone or were
+They are stored by slot and by the limb's upper bone; `Ledger.save` deletes those whose keys are gone or were
 replaced by another task.
 """
 
@@ -55,7 +55,7 @@ def _stored(bag: CurveBag) -> dict[str, Any]:
 
 
 def _store(bag: CurveBag, stored: dict[str, Any], of_slot: dict[str, Any]) -> None:
-    """Store an action's nudges, of which those of this slot are `own`."""
+    """Store an action's nudges, of which those of this slot are `of_slot`."""
     stored = {**stored, slot_key(bag): {upper: nudges for upper, nudges in of_slot.items() if nudges}}
     stored = {key: nudges for key, nudges in stored.items() if nudges}
     if stored:

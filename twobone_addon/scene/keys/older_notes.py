@@ -95,8 +95,8 @@ def add_notes(channels: dict[Channel, Kept], bag: CurveBag, owner: Object) -> No
         limb = limb_name(owner.name, chain.upper)
         bone = owner.pose.bones.get(chain.tip or chain.lower) if is_of_older_version(chain) else None
         while bone is not None:
-            turns = tuple(f"{bone.path_from_id()}.{channel}" for channel in ("rotation", "scale"))
-            add_marked(channels, "", limb, [fcurve for fcurve in bag.fcurves if fcurve.data_path.startswith(turns)], owner)
+            prefixes = tuple(f"{bone.path_from_id()}.{channel}" for channel in ("rotation", "scale"))
+            add_marked(channels, "", limb, [fcurve for fcurve in bag.fcurves if fcurve.data_path.startswith(prefixes)], owner)
             bone = bone.parent if bone.name != chain.upper else None
         contact = bag.fcurves.find(chain.path_from_id("contact")) if chain.found_contacts and not has_records else None
         add_marked(channels, FOUND, limb, [contact] if contact is not None else [], owner)

@@ -11,8 +11,7 @@ import numpy as np
 from ...core.array_types import Array
 from ...core.curves.frames import FRAME_DECIMALS, NEAR_FRAME
 from ..blender_types import Channel, CurveBag, FCurve, Object, PoseBone
-from ..bones import rotation_channel
-from ..lookup import BONES, owner_of, read_once
+from ..lookup import BONES, owner_of, read_once, resolved, rotation_channel
 from ..versions import curve_bag, strip_bag
 from .tables import Keyed, KeyTable, read_keys
 
@@ -147,9 +146,8 @@ def moving_curves(thing: Object, path: str) -> list[FCurve]:
     """The F-curves of the present action and the drivers that animate the property at a data path."""
     bag, data = curve_bag(thing), thing.animation_data
     holders = [holder for holder in (bag.fcurves if bag else None, data.drivers if data else None) if holder]
-    try:
-        value = thing.path_resolve(path)
-    except ValueError:  # Nothing is there any more, but its curves may be.
+    value = resolved(thing, path)
+    if value is None:  # Nothing is there any more, but its curves may be.
         return [fcurve for curves in holders for fcurve in curves if fcurve.data_path == path]
     # Blender looks for a curve a hundred times faster than a loop over all of them.
     components = range(1 if isinstance(value, str) or not hasattr(value, "__len__") else len(value))

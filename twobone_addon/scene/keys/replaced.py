@@ -351,6 +351,7 @@ def _follow(values: Array, some: Array) -> bool:
     """Whether `some` values are among the `values`, in the same order."""
     if len(some) == len(values):
         return np.array_equal(some, values)
+    # `in` consumes what it passes, so each value is looked for after the one before.
     rest = iter(values.tolist())
     return all(value in rest for value in some.tolist())
 
@@ -437,12 +438,12 @@ def given_back(kept: Kept, table: KeyTable, start: float, end: float, *, to_begi
     if edited.any():
         # The edited keys count as written by an unknown run, so that clearing again removes them as well.
         still = ~back | at_frames(layer.keys["co"][:, 0], frames[edited])
-        rest = replace(layer, keys=some_keys(layer.keys, still))
+        layer_left = replace(layer, keys=some_keys(layer.keys, still))
         task = FOUND if kept.task == FOUND else ""
-        left = replace(kept, task=task, layers=(rest,), written=written_keys(some_keys(table, edited)))
+        left = replace(kept, task=task, layers=(layer_left,), written=written_keys(some_keys(table, edited)))
     elif not is_done:
-        remaining = Layer(rest, some_keys(layer.keys, ~back), layer.beside)
-        left = replace(kept, layers=(remaining,), written=kept.written.some(~are_within(kept.written.frames, start, end)))
+        layer_left = Layer(rest, some_keys(layer.keys, ~back), layer.beside)
+        left = replace(kept, layers=(layer_left,), written=kept.written.some(~are_within(kept.written.frames, start, end)))
     return GivenBack(merged, int(gone.sum()), int(edited.sum()), left)
 
 

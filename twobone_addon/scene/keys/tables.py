@@ -187,6 +187,7 @@ def are_within(frames: Array, start: float, end: float) -> Mask:
 def are_within_any(frames: Array, spans: Iterable[tuple[float, float]]) -> Mask:
     """Mask `(K,)` of ascending key frames in any of the spans; many spans take no longer than one."""
     edges = np.array([*spans], dtype=float).reshape(-1, 2)
+    # How many more spans have begun than ended at each row, summed up.
     begun = np.zeros(len(frames) + 1, dtype=int)
     np.add.at(begun, np.searchsorted(frames, edges[:, 0] - NEAR_FRAME), 1)
     np.add.at(begun, np.searchsorted(frames, edges[:, 1] + NEAR_FRAME, side="right"), -1)

@@ -267,12 +267,12 @@ def _new_curve(bag: CurveBag, channel: ChannelKeys, new: NewCurves, *, may_copy:
 
     Copying is faster: most of the cost of new keys is their selection, which Blender sets one by one.
     """
-    place, kind = (channel.path, channel.index, channel.group), None
+    identity, kind = (channel.path, channel.index, channel.group), None
     if may_copy and isinstance(channel, StraightKeys) and channel.outside is None and channel.held is None:
         kind = len(channel.frames), channel.interpolation, channel.lasting
-    fcurve = copied_fcurve(new[kind], bag, *place) if kind in new else None
+    fcurve = copied_fcurve(new[kind], bag, *identity) if kind in new else None
     if fcurve is None:
-        fcurve = new_fcurve(bag, *place)
+        fcurve = new_fcurve(bag, *identity)
         if kind is not None:
             new[kind] = fcurve
     # Curves made by scripts are coloured like a rainbow; those of inserted keys by channel.

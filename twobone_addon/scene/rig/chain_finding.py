@@ -6,7 +6,7 @@ import re
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias
 
@@ -94,7 +94,7 @@ class ControlLimbs:
     @cached_property
     def limbs(self) -> list[ControlLimb]:
         """Every two-link limb that an IK constraint turns, muted or not."""
-        found: dict[tuple[str, str], ControlLimb] = {}
+        by_forward: dict[tuple[str, str], ControlLimb] = {}
         for carrier in self._armature.pose.bones:
             for constraint in carrier.constraints:
                 if constraint.type != "IK":
@@ -102,14 +102,15 @@ class ControlLimbs:
                 turned = turned_bones(constraint, carrier)
                 if len(turned) == LINKS:
                     limb = self._limb(turned[1], turned[0])
-                    found.setdefault(limb.forward, limb)
-        return list(found.values())
+                    by_forward.setdefault(limb.forward, limb)
+        return list(by_forward.values())
 
     def _limb(self, upper: PoseBone, lower: PoseBone) -> ControlLimb:
         copying = [self._copying.get(bone.name, {}) for bone in (upper, lower)]
         for shown_upper, forward_upper in copying[0].items():
             for shown_lower, forward_lower in copying[1].items():
                 bones = self._armature.pose.bones
+                # Both bones may copy several chains; the two copied ones must be of the same.
                 if bones[forward_upper] in bones[forward_lower].parent_recursive:
                     shown = (shown_upper, shown_lower, *self._further(bones[shown_lower], bones[forward_lower]))
                     return ControlLimb((forward_upper, forward_lower), shown, (upper.name, lower.name))
@@ -144,7 +145,9 @@ class ControlLimbs:
         bones = self._armature.pose.bones
         while len(names) < FURTHER:
             below = [
-                child for child in shown.children if any(forward in bones[it].parent_recursive for it in self._copied_by(child))
+                child
+                for child in shown.children
+                if any(forward in bones[copied].parent_recursive for copied in self._copied_by(child))
             ]
             following = below or shown.children
             if len(following) != 1:
@@ -159,11 +162,11 @@ class ControlLimbs:
         above = [self._above([*limb.bones]) | self._switches(limb) for limb in self.limbs]
         parents = [self._armature.pose.bones[limb.shown[0]].parent for limb in self.limbs]
         carried = [self._above([parent.name] if parent else []) for parent in parents]
-        own_bones = []
+        controls = []
         for number, limb in enumerate(self.limbs):
             others = set().union(*(bones_above for other, bones_above in enumerate(above) if other != number), carried[number])
-            own_bones.append((limb, above[number] - others))
-        return own_bones
+            controls.append((limb, above[number] - others))
+        return controls
 
     def _switches(self, limb: ControlLimb) -> set[str]:
         """Bones whose properties drive the bones that show the limb, such as its switch from IK to FK."""
@@ -190,8 +193,8 @@ class ControlLimbs:
         head = bone.bone.head_local
         for first, second in pairwise(joints):
             if (second - first).length > 0.0:
-                place, part = intersect_point_line(head, first, second)
-                if (place - head).length <= ON_LIMB * length and -ON_LIMB <= part <= 1.0 + ON_LIMB:
+                nearest, fraction = intersect_point_line(head, first, second)
+                if (nearest - head).length <= ON_LIMB * length and -ON_LIMB <= fraction <= 1.0 + ON_LIMB:
                     return True
         return False
 
@@ -272,11 +275,6 @@ def is_piece(bone: PoseBone, whole: PoseBone) -> bool:
     before = bone.bone.head_local - whole.bone.head_local
     along = bone.bone.tail_local - bone.bone.head_local
     return before.dot(along) > 0.0 and before.cross(along).length <= STRAIGHT * before.length * along.length
-
-
-def is_nothing(_bone: PoseBone, _whole: PoseBone) -> bool:
-    """Skip no bone."""
-    return False
 
 
 def is_body(bone: PoseBone) -> bool:
@@ -371,18 +369,15 @@ def chain_from_selection(armature: Object, tip: str = "", tip_end: str = "AUTO")
     return chain_from_names(armature, upper.name, lower.name, tip or selected[2].name, tip_end)
 
 
-def limb_meant(bone: PoseBone, limbs: ControlLimbs) -> tuple[str, str] | None:
-    """Upper and lower bone of the limb that a single bone stands for; `None` where there is none."""
-    controlled = _controlled_limb([bone], limbs)
-    if controlled is not None:
-        return controlled
-    pair = _limb_of(bone)
-    return (pair[0].name, pair[1].name) if pair else None
-
-
 def limb_finder(armature: Object) -> Callable[[PoseBone], tuple[str, str] | None]:
-    """A function that finds the limb that a single bone stands for, see `limb_meant`, and searches the armature only once."""
-    return partial(limb_meant, limbs=ControlLimbs(armature))
+    """A function that finds upper and lower bone of the limb that a bone stands for, and searches the armature only once."""
+    limbs = ControlLimbs(armature)
+
+    def limb_meant(bone: PoseBone) -> tuple[str, str] | None:
+        pair = None if (controlled := _controlled_limb([bone], limbs)) else _limb_of(bone)
+        return (pair[0].name, pair[1].name) if pair else controlled
+
+    return limb_meant
 
 
 def bones_of_selected_limbs(armature: Object) -> frozenset[str]:
@@ -526,7 +521,7 @@ def _limb_at(bone: PoseBone) -> tuple[PoseBone, PoseBone] | None:
 
     Numbers in names may mean pieces or nothing, so skipping pieces must lead to a limb; names of twist bones are clear.
     """
-    for passed_over, least in ((is_piece, ALIKE), (is_twist, 0.0), (is_nothing, 0.0)):
+    for passed_over, least in ((is_piece, ALIKE), (is_twist, 0.0), (lambda _bone, _whole: False, 0.0)):
         pairs = _pairs_around(bone, passed_over)
         best = max(pairs, key=_likeness, default=None)
         if best is not None and _evenness(best) >= least:

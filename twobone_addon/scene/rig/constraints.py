@@ -56,9 +56,9 @@ def acting_ik(armature: Object, bone: str = "") -> list[Carried]:
 
 
 def grouped_ik(armature: Object, carried: list[Carried]) -> list[list[Carried]]:
-    """The IK constraints `found`, grouped by the bones they turn, each group with the armature's other IK on the same bones.
+    """The IK constraints `carried`, grouped by the bones they turn, each group with the armature's other IK on the same bones.
 
-    Those found come first, then those with an effect now: of several on one bone Blender obeys the first that has any.
+    Those come first, then those with an effect now: of several on one bone Blender obeys the first that has any.
     """
     groups: dict[tuple[str, ...], list[Carried]] = {}
     for carrier, ik in acting_ik(armature):

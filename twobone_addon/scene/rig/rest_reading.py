@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import bpy
 import numpy as np
@@ -50,14 +51,8 @@ def carrier_of(armature: Object, names: ChainNames) -> str:
 
 def all_places(armature: Object) -> Array:
     """Heads and tails `(4 b, 3)` of all `b` bones of an armature, at rest and in the present pose, armature space."""
-    rest, posed = armature.data.bones, armature.pose.bones
-    found = []
-    for bones, names in ((rest, ("head_local", "tail_local")), (posed, ("head", "tail"))):
-        for name in names:
-            places = np.empty(3 * len(bones), dtype=np.float32)
-            bones.foreach_get(name, places)
-            found.append(places.reshape(-1, 3))
-    return np.concatenate(found).astype(float)
+    ends = ((armature.data.bones, ("head_local", "tail_local")), (armature.pose.bones, ("head", "tail")))
+    return np.concatenate([_points(bones, name) for bones, names in ends for name in names])
 
 
 def mesh_extents(armature: Object) -> Array:
@@ -108,12 +103,13 @@ def read_skeleton(armature: Object) -> Skeleton:
         copies += [(number[bone.name], number[name]) for name in _followed(armature, bone.constraints) if name in number]
     world_from_armature = np.array(armature.matrix_world)[:3, :3]
     linear = world_from_armature if np.isfinite(world_from_armature).all() else np.eye(3)
+    # Least squares also answer for an armature that is flat along an axis, whose matrix has no inverse.
     down = np.linalg.lstsq(linear, np.array([0.0, 0.0, -1.0]), rcond=None)[0]
     return Skeleton(
         names=tuple(number),
         parents=tuple(number[bone.parent.name] if bone.parent else -1 for bone in bones),
-        heads=_places(armature, "head_local"),
-        tails=_places(armature, "tail_local"),
+        heads=_points(bones, "head_local"),
+        tails=_points(bones, "tail_local"),
         deforms=tuple(bone.use_deform for bone in bones),
         copies=tuple(copies),
         bound=frozenset(bound),
@@ -133,10 +129,10 @@ def _followed(armature: Object, constraints: Iterable[Constraint]) -> Iterator[s
             yield constraint.subtarget
 
 
-def _places(armature: Object, name: str) -> Array:
-    places = np.empty(3 * len(armature.data.bones), dtype=np.float32)
-    armature.data.bones.foreach_get(name, places)
-    return places.reshape(-1, 3).astype(float)
+def _points(bones: Any, name: str) -> Array:
+    points = np.empty(3 * len(bones), dtype=np.float32)
+    bones.foreach_get(name, points)
+    return points.reshape(-1, 3).astype(float)
 
 
 ON_ITS_HEAD = 0.5
@@ -195,8 +191,8 @@ def foot_elsewhere(armature: Object, names: ChainNames) -> PoseBone | None:
     near = SAME_PLACE * carrier.bone.length
     bones, heads = read_once(_deforming_bones, armature)
     # Arrays leave few of hundreds of bones; a little more than those that are near, for they are rounded otherwise.
-    for place in np.flatnonzero(magnitude(heads - np.array(carrier.bone.tail_local)) <= 2.0 * near).tolist():
-        foot = armature.pose.bones[bones[place]]
+    for row in np.flatnonzero(magnitude(heads - np.array(carrier.bone.tail_local)) <= 2.0 * near).tolist():
+        foot = armature.pose.bones[bones[row]]
         is_apart = foot != carrier and carrier not in foot.parent_recursive and foot not in carrier.parent_recursive
         is_at_tip = (foot.bone.head_local - carrier.bone.tail_local).length <= near
         if is_apart and is_at_tip and moving_curves(armature, foot.path_from_id("location")):
@@ -261,13 +257,13 @@ def _vertices(armature: Object, foot: PoseBone, reach: float) -> Array:
     beside = [
         bone
         for bone in armature.data.bones
-        if bone.use_deform and any((bone.head_local - each.head_local).length <= near for each in foot_bones)
+        if bone.use_deform and any((bone.head_local - below.head_local).length <= near for below in foot_bones)
     ]
     world, ankle = np.array(armature.matrix_world), np.array(foot.bone.head_local)
-    things = [thing for thing in bpy.data.objects if thing.type == "MESH" and thing.data.vertices]
+    meshes = [mesh for mesh in bpy.data.objects if mesh.type == "MESH" and mesh.data.vertices]
     for names in ({bone.name for bone in foot_bones}, {bone.name for bone in beside}):
         vertices = [np.zeros((0, 3))]
-        for mesh in things:
+        for mesh in meshes:
             rigid = mesh.parent == armature and mesh.parent_type == "BONE" and mesh.parent_bone in names
             skinned = any(modifier.type == "ARMATURE" and modifier.object == armature for modifier in mesh.modifiers)
             if not rigid and not (skinned and any(name in mesh.vertex_groups for name in names)):
@@ -277,11 +273,12 @@ def _vertices(armature: Object, foot: PoseBone, reach: float) -> Array:
             places = places.reshape(-1, 3).astype(float)
             if rigid:
                 bone = armature.data.bones[mesh.parent_bone]
+                # What is parented to a bone is in the space of its tail.
                 at_tail = Matrix.Translation((0.0, bone.length, 0.0))
-                into = np.array(bone.matrix_local @ at_tail @ mesh.matrix_parent_inverse @ mesh.matrix_basis)
+                armature_from_mesh = np.array(bone.matrix_local @ at_tail @ mesh.matrix_parent_inverse @ mesh.matrix_basis)
             else:
-                into = np.linalg.solve(world, np.array(mesh.matrix_world))
-            places = places @ into[:3, :3].T + into[:3, 3]
+                armature_from_mesh = np.linalg.solve(world, np.array(mesh.matrix_world))
+            places = places @ armature_from_mesh[:3, :3].T + armature_from_mesh[:3, 3]
             rows = np.flatnonzero(magnitude(places - ankle) <= reach)
             vertices.append(places[rows if rigid else [row for row in rows.tolist() if _follows(mesh, row, names)]])
         seen = np.concatenate(vertices)
@@ -327,16 +324,15 @@ def _up_at_rest(armature: Object, joints: Array) -> Array:
 
 def scaled_bone_above(armature: Object, bone: str) -> str | None:
     """Name of the nearest ancestor of `bone` whose scale changes or is uneven; `None` where there is none."""
-    above = armature.pose.bones[bone].parent_recursive
-    return next((bone_above.name for bone_above in above if _is_scaled(armature, bone_above)), None)
-
-
-def _is_scaled(armature: Object, bone: PoseBone) -> bool:
-    curves = moving_curves(armature, f"{bone.path_from_id()}.scale")
-    # Importers key scales that never change.
-    if any(not curve.keyframe_points or _spread([key.co.y for key in curve.keyframe_points]) > EVEN for curve in curves):
-        return True
-    return _spread(bone.scale[:]) > EVEN
+    for above in armature.pose.bones[bone].parent_recursive:
+        curves = moving_curves(armature, f"{above.path_from_id()}.scale")
+        # Importers key scales that never change.
+        changes = any(
+            not curve.keyframe_points or _spread([key.co.y for key in curve.keyframe_points]) > EVEN for curve in curves
+        )
+        if changes or _spread(above.scale[:]) > EVEN:
+            return above.name
+    return None
 
 
 def _spread(values: Sequence[float]) -> float:
@@ -355,15 +351,15 @@ def turn_limits(bone: PoseBone) -> Array:
 
     Taken from Limit Rotation constraints in local space; without any, from the bone's IK limits and locks.
     """
-    limiting = [constraint for constraint in bone.constraints if _limits_locally(constraint)]
+    limiting = [
+        constraint
+        for constraint in bone.constraints
+        if constraint.type == "LIMIT_ROTATION" and constraint.owner_space == "LOCAL" and is_acting(constraint)
+    ]
     if limiting:
         ranges = np.array([[_range(constraint, axis) for axis in AXES] for constraint in limiting])
         return np.stack([ranges[..., 0].max(axis=0), ranges[..., 1].min(axis=0)], axis=-1)
     return np.array([_ik_range(bone, axis) for axis in AXES])
-
-
-def _limits_locally(constraint: Constraint) -> bool:
-    return constraint.type == "LIMIT_ROTATION" and constraint.owner_space == "LOCAL" and is_acting(constraint)
 
 
 def _range(constraint: Constraint, axis: str) -> tuple[float, float]:

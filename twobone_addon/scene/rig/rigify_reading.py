@@ -58,8 +58,8 @@ def rigify_limbs(armature: Object) -> list[RigifyLimb]:
         if switch and bone is not None and control is not None:
             pairs.setdefault(switch, []).append((bone, control))
     limbs = []
-    for switch, found in pairs.items():
-        ordered = sorted(found, key=lambda pair: len(pair[0].parent_recursive))
+    for switch, limb_pairs in pairs.items():
+        ordered = sorted(limb_pairs, key=lambda pair: len(pair[0].parent_recursive))
         shown, controls = ([bone.name for bone in column] for column in zip(*ordered, strict=True))
         if len(shown) >= FEWEST and armature.pose.bones[controls[1]].parent.name == controls[0]:
             limbs.append(RigifyLimb(switch, tuple(shown), tuple(controls)))

@@ -80,6 +80,7 @@ def change_rolls(armature: Object, changes: Mapping[str, float]) -> None:
     for name, change in changes.items():
         back = Matrix.Rotation(-change, 3, "Y")
         bone = armature.pose.bones[name]
+        # Other locations are along the armature's axes, which no roll turns.
         if bone.bone.use_local_location:
             assign(bone, "location", back @ bone.location)
         assign(bone, "custom_shape_translation", back @ bone.custom_shape_translation)
@@ -137,18 +138,19 @@ def _why_visible(armature: Object, bone: PoseBone) -> Sentence | None:
     """Why a change of roll would be visible, as the end of a sentence; `None` if it would not."""
     if bone.bone.bbone_segments > 1:
         return Sentence("it bends in segments")
-    scales, places = [], []
+    scales, locations = [], []
     for fcurve in motion_curves(armature, bone.name):
         channel = fcurve.data_path.rpartition(".")[2]
         values = [key.co.y for key in fcurve.keyframe_points]
+        # Roll turns about Y, so what lies along Y stays where it is.
         if channel == "scale" and fcurve.array_index != 1:
             scales.extend(values)
         if channel == "location" and fcurve.array_index != 1 and bone.bone.use_local_location and not bone.bone.use_connect:
-            places.extend(values)
+            locations.extend(values)
     scales.extend([bone.scale.x, bone.scale.z])
     if np.ptp(scales) > EVEN:
         return Sentence("it is scaled unevenly")
-    if places and np.abs(places).max() > EVEN:
+    if locations and np.abs(locations).max() > EVEN:
         return Sentence("its location is animated")
     in_own_space = [constraint.name for constraint in bone.constraints if getattr(constraint, "owner_space", "") in LOCAL_SPACES]
     others = [
@@ -242,8 +244,7 @@ def set_rotation_mode(
     bag = curve_bag(armature)
     keyed = {channel.channel for channel in keys}
     for fcurve in list(bag.fcurves) if bag else ():
-        place = Channel.of(fcurve)
-        if place in keyed:
+        if Channel.of(fcurve) in keyed:
             fcurve.keyframe_points.foreach_set("type", types)
         elif fcurve.data_path in paths:
             drop_curve(bag, fcurve)
@@ -259,5 +260,5 @@ def _leaves_zero(fcurve: FCurve) -> bool:
         return True
     # Handles of a flat curve are flat as well, unless somebody has pulled them.
     return any(
-        abs(place.y) > STILL_ZERO for key in fcurve.keyframe_points for place in (key.co, key.handle_left, key.handle_right)
+        abs(point.y) > STILL_ZERO for key in fcurve.keyframe_points for point in (key.co, key.handle_left, key.handle_right)
     )

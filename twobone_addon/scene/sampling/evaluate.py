@@ -150,6 +150,7 @@ def _wrong(scene: Scene, place: Place, quantities: list[Quantity], frames: Array
     present = evaluated(quantities, np.array([scene.frame_current + scene.frame_subframe]), place.reduced)
     doubtful = {quantity.object for quantity in quantities if not np.array_equal(shown.get(quantity), present[quantity])}
     doubtful_quantities = [quantity for quantity in quantities if quantity.object in doubtful]
+    # Few frames, as each takes as long as the whole rig does.
     at = frames[[0, len(frames) // 2, -1]]
     whole, reduced = (evaluated(doubtful_quantities, at, rigs) for rigs in ({}, place.reduced))
     return {quantity.object for quantity in doubtful_quantities if not np.array_equal(whole[quantity], reduced[quantity])}

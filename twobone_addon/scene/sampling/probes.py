@@ -58,7 +58,7 @@ class Probes:
             if quantity.kind == "WORLD":
                 worlds[quantity.object] = None
         self._worlds = (StageReader if alone else WorldReader)(list(worlds), count)
-        self._poses = {name: PoseReader(self._thing(name), list(names), count) for name, names in bones.items()}
+        self._poses = {name: PoseReader(self._things[name], list(names), count) for name, names in bones.items()}
         self._others: dict[Quantity, ChannelReader | ValueReader] = {
             quantity: ChannelReader(quantity, count) for quantity in quantities if quantity.kind == "CHANNELS"
         }
@@ -68,14 +68,14 @@ class Probes:
     def __enter__(self) -> Self:
         """Put the probes into the scene."""
         names = dict.fromkeys([*self._worlds.names, *self._poses])
-        linked = {name: self._thing(name) for name in names if self._alone and self._is_own_probe(name)}
+        linked = {name: self._things[name] for name in names if self._alone and self._is_own_probe(name)}
         for thing in linked.values():
             self._stage.collection.objects.link(thing)
         for name in self._worlds.names:
-            self._worlds.probes.append(self._thing(name) if name in linked else self._probe(name, [""]))
+            self._worlds.probes.append(self._things[name] if name in linked else self._probe(name, [""]))
         for name, reader in self._poses.items():
             if name not in linked:
-                self._probe(name, outermost(self._thing(name), reader.names))
+                self._probe(name, outermost(self._things[name], reader.names))
         with unkeyed_kept() if self._numbers else nullcontext():
             for quantity in self._numbers:
                 self._others[quantity] = ValueReader(self._probe("", []), quantity, self._count)
@@ -105,13 +105,10 @@ class Probes:
         world = self._worlds.values(quantity.object)
         return world @ self._poses[quantity.object].values(quantity.bone) if quantity.bone else world
 
-    def _thing(self, name: str) -> Object:
-        return self._things[name]
-
     def _is_own_probe(self, name: str) -> bool:
         """Whether an object is linked into the scene itself; not an armature if a probe spares Blender many bones."""
         reader = self._poses.get(name)
-        return is_bare(self._thing(name)) and (reader is None or reader.left_out <= SPARED_BONES)
+        return is_bare(self._things[name]) and (reader is None or reader.left_out <= SPARED_BONES)
 
     def _probe(self, name: str, bones: list[str]) -> Object:
         probe = bpy.data.objects.new(PROBE_NAME, None)
@@ -120,7 +117,7 @@ class Probes:
             # A bone as target makes Blender pose it and those above it, even where the rig is hidden or in no scene. With
             # the object alone as target the pose would stay as it was last seen.
             constraint = probe.constraints.new("COPY_TRANSFORMS")
-            constraint.target = self._thing(name)
+            constraint.target = self._things[name]
             constraint.subtarget = bone
         self._stage.collection.objects.link(probe)
         return probe
@@ -156,8 +153,8 @@ class WorldReader:
         evaluated, rows = [probe.evaluated_get(depsgraph) for probe in self.probes], self._rows
 
         def read(row: int) -> None:
-            for place, probe in zip(rows[row], evaluated, strict=True):
-                place[:] = probe.matrix_world
+            for matrix, probe in zip(rows[row], evaluated, strict=True):
+                matrix[:] = probe.matrix_world
 
         return read
 
@@ -183,20 +180,16 @@ class StageReader(WorldReader):
         flat = self._flat
         # Takes a third of the time of `depsgraph.objects`, which looks for instances.
         fetch = depsgraph.view_layer_eval.objects.foreach_get
-
-        def read(row: int) -> None:
-            fetch("matrix_world", flat[row])
-
-        return read
+        return lambda row: fetch("matrix_world", flat[row])
 
     def values(self, name: str) -> Array:
         """Matrices `(F, 4, 4)`."""
         return by_rows(self._flat, self._columns.index(self.probes[self.names.index(name)].name))
 
 
-def by_rows(flat: Array, place: int) -> Array:
-    """Matrices `(F, 4, 4)` at one place of rows `(F, 16 n)` of matrices, which Blender stores column by column."""
-    return flat.reshape(len(flat), -1, 4, 4)[:, place].swapaxes(-1, -2).astype(float, order="C")
+def by_rows(flat: Array, number: int) -> Array:
+    """Matrices `(F, 4, 4)` of one number in rows `(F, 16 n)` of matrices, which Blender stores column by column."""
+    return flat.reshape(len(flat), -1, 4, 4)[:, number].swapaxes(-1, -2).astype(float, order="C")
 
 
 class PoseReader:
@@ -221,20 +214,17 @@ class PoseReader:
         fetched = every.reshape(-1)
         rows = flat.reshape(len(flat), -1)
 
-        def read_directly(row: int) -> None:
-            fetch("matrix", rows[row])
-
         def read_all(row: int) -> None:
             fetch("matrix", fetched)
             # Any other mode lets NumPy fill a buffer first, in case an index is out of range.
             every.take(columns, axis=0, out=flat[row], mode="clip")
 
         def read(row: int) -> None:
-            for place, name in zip(flat[row].reshape(-1, 4, 4).swapaxes(-1, -2), self.names, strict=True):
-                place[:] = bones[name].matrix
+            for matrix, name in zip(flat[row].reshape(-1, 4, 4).swapaxes(-1, -2), self.names, strict=True):
+                matrix[:] = bones[name].matrix
 
         if self._is_every_bone:
-            return read_directly
+            return lambda row: fetch("matrix", rows[row])
         return read_all if self._fetches_all else read
 
     def values(self, name: str) -> Array:
@@ -286,10 +276,9 @@ class ValueReader:
 
     def _fetch(self, thing: Object, row: int) -> None:
         value = thing.path_resolve(self._path)
-        self.values[row] = self._item_number(thing, value) if isinstance(value, str) else value
-
-    def _item_number(self, thing: Object, item: str) -> float:
-        """The number of an enum item, as its F-curve holds it."""
-        owner, _, name = self._path.rpartition(".")
-        items = thing.path_resolve(owner).bl_rna.properties[name].enum_items
-        return float(items[item].value) if item in items else 0.0
+        if isinstance(value, str):
+            # Blender gives an enum item by name; its F-curve holds the item's number.
+            owner, _, name = self._path.rpartition(".")
+            items = thing.path_resolve(owner).bl_rna.properties[name].enum_items
+            value = items[value].value if value in items else 0
+        self.values[row] = value

@@ -47,7 +47,11 @@ def with_fewer_bones(armature: Object, kept: Collection[str]) -> Object | None:
     removed = False
     try:
         with _unseen(data) as bare, unheard(UPDATE_HANDLERS):
-            removed = _remove_others(bare, kept)
+            if _switch(bare, "EDIT"):
+                bones = bare.data.edit_bones
+                for bone in [bone for bone in bones if bone.name not in kept]:
+                    bones.remove(bone)
+                removed = _switch(bare, "OBJECT")
     finally:
         if not removed:
             bpy.data.armatures.remove(data)
@@ -69,16 +73,6 @@ def _unseen(data: Object) -> Iterator[Object]:
     finally:
         bpy.data.objects.remove(bare)
         bpy.data.collections.remove(collection)
-
-
-def _remove_others(bare: Object, kept: Collection[str]) -> bool:
-    """Remove all bones but those; return whether that was possible."""
-    if not _switch(bare, "EDIT"):
-        return False
-    bones = bare.data.edit_bones
-    for bone in [bone for bone in bones if bone.name not in kept]:
-        bones.remove(bone)
-    return _switch(bare, "OBJECT")
 
 
 def _switch(bare: Object, mode: str) -> bool:
@@ -175,13 +169,13 @@ def _is_posed_plainly(armature: Object) -> bool:
     return local and not steers_bones(data) and not is_mixed(armature.animation_data)
 
 
-def _bones_above(armature: Object, wanted: set[str], finder: RigGraph) -> set[str] | None:
+def _bones_above(armature: Object, required: set[str], finder: RigGraph) -> set[str] | None:
     """All bones that these depend on, also by IK and by properties that drivers read; `None` where that may not be all."""
     names = {bone_owner(bone): bone.name for bone in armature.pose.bones}
     drivers, turning = drivers_by_owner(armature), inverse_kinematics(armature)
     carriers = {constraint.as_pointer(): bone.name for bone in armature.pose.bones for constraint in bone.constraints}
     while True:
-        above = finder.above([(armature.name, name) for name in wanted])
+        above = finder.above([(armature.name, name) for name in required])
         if above.reads_scene:
             return None
         kept = {bone for owner, bone in above.nodes if owner == armature.name and bone in armature.pose.bones}
@@ -199,7 +193,7 @@ def _bones_above(armature: Object, wanted: set[str], finder: RigGraph) -> set[st
         if read | turned_by <= kept:
             return kept
         # What drivers read and what IK turns has bones above it in turn, so look again until nothing is new.
-        wanted = kept | read | turned_by
+        required = kept | read | turned_by
 
 
 def _is_closed(armature: Object, kept: set[str], finder: RigGraph) -> bool:
@@ -345,6 +339,7 @@ def reduced_rig(armature: Object, kept: set[str]) -> ReducedRig | None:
     owners = owners_of(armature, kept)
     thing = armature.copy()
     thing.name = REDUCED_NAME
+    # Blender evaluates the objects that bones are drawn as along with a rig.
     for bone in thing.pose.bones:
         bone.custom_shape = bone.custom_shape_transform = None
     # Edit Mode makes rest matrices anew from head, tail and roll. Where one is rounded otherwise than before, all bones stay.

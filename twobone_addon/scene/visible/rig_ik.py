@@ -141,7 +141,7 @@ class RigReader:
     def _read(self, carrier: PoseBone, constraint: Constraint) -> RigIk:
         lower, upper = turned_bones(constraint, carrier)
         rest = read_rest_bone(lower)
-        place = carrier.bone.tail_local if constraint.use_tail else carrier.bone.head_local
+        end = carrier.bone.tail_local if constraint.use_tail else carrier.bone.head_local
         bones = (upper, lower)
         pole = constraint.pole_target
         return RigIk(
@@ -150,7 +150,7 @@ class RigReader:
             constraint=constraint.name,
             upper=read_rest_bone(upper),
             lower=rest,
-            effector=(np.linalg.inv(rest.rest) @ [*place, 1.0])[:3],
+            effector=(np.linalg.inv(rest.rest) @ [*end, 1.0])[:3],
             target=_target_of(constraint),
             pole=None if pole is None else (pole.name, constraint.pole_subtarget if pole.type == "ARMATURE" else ""),
             stretches=constraint.use_stretch and any(bone.ik_stretch > 0.0 for bone in bones),

@@ -24,25 +24,25 @@ class Skins:
 
     def __init__(self) -> None:
         self._meshes = [
-            (thing, modifier)
-            for thing in bpy.data.objects
-            if thing.type == "MESH"
-            for modifier in thing.modifiers
+            (mesh, modifier)
+            for mesh in bpy.data.objects
+            if mesh.type == "MESH"
+            for modifier in mesh.modifiers
             if modifier.type == "ARMATURE"
         ]
         self._followers: dict[Object, list[Object]] = {}
-        for thing in bpy.data.objects:
-            if thing.type == "ARMATURE":
-                for read in {read for read in _read_by(thing) if read is not None}:
-                    self._followers.setdefault(read, []).append(thing)
+        for armature in bpy.data.objects:
+            if armature.type == "ARMATURE":
+                for read in {read for read in _read_by(armature) if read is not None}:
+                    self._followers.setdefault(read, []).append(armature)
 
     def hidden(self, armature: Object) -> list[tuple[str, str]]:
         """Armature modifiers hidden in the viewport, each with its mesh, of the armature and of its followers."""
-        seen = [armature, *self.followers(armature)]
+        rigs = [armature, *self.followers(armature)]
         return [
-            (modifier.name, thing.name)
-            for thing, modifier in self._meshes
-            if not modifier.show_viewport and modifier.object in seen
+            (modifier.name, mesh.name)
+            for mesh, modifier in self._meshes
+            if not modifier.show_viewport and modifier.object in rigs
         ]
 
     def followers(self, armature: Object) -> list[Object]:
@@ -52,7 +52,7 @@ class Skins:
 
     def deforms_a_mesh(self, armature: Object, bone: str = "") -> bool:
         """Whether a mesh has weights for a bone; without a bone, whether the armature deforms any mesh."""
-        meshes = (thing for thing, modifier in self._meshes if modifier.object == armature.original)
+        meshes = (mesh for mesh, modifier in self._meshes if modifier.object == armature.original)
         return any(not bone or bone in mesh.vertex_groups for mesh in meshes)
 
 
@@ -89,16 +89,16 @@ def _deforming_bones(armature: Object) -> _DeformingBones:
     deforms: Mask = np.empty(len(bones), dtype=bool)
     bones.foreach_get("use_deform", deforms)
     ends = np.empty((2, len(bones), 3), dtype=np.float32)
-    for place, name in zip(ends, ("head_local", "tail_local"), strict=True):
-        bones.foreach_get(name, place.ravel())
-    names = [bone.name for bone, is_one in zip(bones, deforms.tolist(), strict=True) if is_one]
+    for points, name in zip(ends, ("head_local", "tail_local"), strict=True):
+        bones.foreach_get(name, points.ravel())
+    names = [bone.name for bone, does_deform in zip(bones, deforms.tolist(), strict=True) if does_deform]
     return _DeformingBones(names, ends[:, deforms].swapaxes(0, 1).astype(float))
 
 
-def seen_from(armature: Object, other: Object, bone: str, place: Sequence[float]) -> Vector:
+def seen_from(armature: Object, other: Object, bone: str, point: Sequence[float]) -> Vector:
     """A point of an armature at rest, in the space of a bone of this or another armature that carries it along."""
     rest = armature.matrix_world.inverted_safe() @ other.matrix_world @ other.data.bones[bone].matrix_local
-    return rest.inverted_safe() @ Vector(place)
+    return rest.inverted_safe() @ Vector(point)
 
 
 def _read_by(armature: Object) -> Iterator[Object]:

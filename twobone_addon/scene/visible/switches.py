@@ -5,8 +5,9 @@ The properties may be the armature's own, or those of any other datablock, such 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from mathutils import Matrix
@@ -17,7 +18,7 @@ from ..blender_types import Constraint, Object, PoseBone, Property, Scene
 from ..bones import ChainNames, constraint_path
 from ..graph.rig_graph import Node, Stillness
 from ..keys.reading import is_animated, moving_curves, read_frames
-from ..lookup import bone_owner, object_named, owner_of
+from ..lookup import bone_owner, object_named, owner_of, resolved
 from ..restoring import Edit, apply_edits
 from ..rig.constraints import acts_on, turned_bones
 from ..sampling.evaluate import values_over
@@ -129,9 +130,13 @@ def _armature_of(armature: Object, hindrance: Hindrance) -> Object:
 def driving_properties(armature: Object, hindrance: Hindrance) -> list[Property] | None:
     """Switch properties that drive a constraint, or the rotation of a bone; `None` where nothing drives it."""
     owner = _armature_of(armature, hindrance)
-    data = owner.animation_data
-    drives = _of_constraint(hindrance) if hindrance.constraint else _of_rotation(owner.pose.bones[hindrance.bone])
-    drivers = [fcurve.driver for fcurve in data.drivers if drives(fcurve.data_path)] if data else []
+    curves = owner.animation_data.drivers if owner.animation_data else ()
+    if hindrance.constraint:
+        start = f"{_constraint_path(hindrance)}."
+        drivers = [fcurve.driver for fcurve in curves if fcurve.data_path.startswith(start)]
+    else:
+        prefix, paths = bone_owner(owner.pose.bones[hindrance.bone]), [(fcurve, fcurve.data_path) for fcurve in curves]
+        drivers = [fcurve.driver for fcurve, path in paths if owner_of(path) == prefix and path.rpartition(".")[2] in TURNS]
     if not drivers:
         return None
     return [
@@ -144,19 +149,9 @@ def driving_properties(armature: Object, hindrance: Hindrance) -> list[Property]
     ]
 
 
-def _of_constraint(hindrance: Hindrance) -> Callable[[str], bool]:
-    start = f"{_constraint_path(hindrance)}."
-    return lambda path: path.startswith(start)
-
-
-def _of_rotation(bone: PoseBone) -> Callable[[str], bool]:
-    bone_prefix = bone_owner(bone)
-    return lambda path: owner_of(path) == bone_prefix and path.rpartition(".")[2] in TURNS
-
-
 def _is_switch(owner: Object, path: str) -> bool:
     """Whether a property could be a switch: a plain number, and no rotation channel."""
-    return path.rpartition(".")[2].partition("[")[0] not in TURNS and isinstance(_value(owner, path), bool | int | float)
+    return path.rpartition(".")[2].partition("[")[0] not in TURNS and isinstance(resolved(owner, path), bool | int | float)
 
 
 def _undriven_values(armature: Object, hindrance: Hindrance) -> dict[Property, float]:
@@ -197,16 +192,13 @@ def _count_hindrances(tried: TrialRig, names: ChainNames) -> int:
     return len(hindrances(tried.thing, names, tried.evaluated))
 
 
-def _value(owner: Object, path: str) -> object:
-    """Value at a data path; `None` where it leads nowhere."""
-    try:
-        return owner.path_resolve(path)
-    except ValueError:
-        return None
+class Influence(NamedTuple):
+    """The influence that a constraint is to have."""
 
+    bone: str
+    constraint: str
+    required: float
 
-Influence = tuple[str, str, float]
-"""Names of a bone and of its constraint, and the required influence."""
 
 NEARLY = 0.01
 """Difference of influences that does not matter."""
@@ -227,7 +219,7 @@ def ik_settings(armature: Object, reader: RigReader, ik: RigIk, shown: Iterable[
             settings |= _undriven_influence(armature, constraint, constraint_path(bone, name), influence)
         for owner, path in driving or ():
             if owner == armature:
-                switches.setdefault((owner, path), []).append((bone, name, influence))
+                switches.setdefault((owner, path), []).append(Influence(bone, name, influence))
     if switches:
         settings |= _tried_values(armature, switches)
     return [Setting(owner, path, value) for (owner, path), value in settings.items()]
@@ -238,7 +230,7 @@ def _ik_influence(armature: Object, ik: RigIk) -> Iterator[Influence]:
     constraints = armature.pose.bones[ik.bone].constraints
     acts = any(constraint.type == "IK" and not constraint.mute and constraint.influence > NEARLY for constraint in constraints)
     if not acts or not constraints[ik.constraint].mute:
-        yield ik.bone, ik.constraint, 1.0
+        yield Influence(ik.bone, ik.constraint, 1.0)
 
 
 def _copy_influences(armature: Object, reader: RigReader, bone: str, control: Node) -> Iterator[Influence]:
@@ -252,9 +244,9 @@ def _copy_influences(armature: Object, reader: RigReader, bone: str, control: No
     last = max((number for number, follows in enumerate(follow) if follows), default=None)
     if last is None:
         return
-    yield bone, copies[last].name, 1.0
+    yield Influence(bone, copies[last].name, 1.0)
     for copy in copies[last + 1 :]:
-        yield bone, copy.name, 0.0
+        yield Influence(bone, copy.name, 0.0)
 
 
 def _sources(constraint: Constraint) -> Iterator[Node]:
@@ -384,7 +376,7 @@ def _moved_names(armature: Object, switched: set[tuple[str, str]]) -> set[str]:
         bone = armature.pose.bones[name]
         constraint = bone.constraints[constraint_name]
         turned = turned_bones(constraint, bone) if constraint.type == "IK" else []
-        names |= {each.name for each in turned} if turned else {name}
+        names |= {turned_bone.name for turned_bone in turned} if turned else {name}
     return names
 
 

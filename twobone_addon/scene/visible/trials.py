@@ -63,11 +63,11 @@ class Turned:
         with trial(armature) as tried:
             named = {copied: original.name for original, copied in tried.copies.items()}
             tried.layer.update()
-            self._before = _places(tried, named)
+            self._before = _world_matrices(tried, named)
             for name in chain:
                 tried.thing.pose.bones[name].matrix_basis @= Matrix.Rotation(ANGLE, 4, "X")
             tried.layer.update()
-            self._after = _places(tried, named)
+            self._after = _world_matrices(tried, named)
         last = armature.data.bones[max(chain, key=lambda name: len(armature.data.bones[name].parent_recursive))]
         self._last = (armature.name, last.name)
         self._length = last.length
@@ -81,14 +81,14 @@ class Turned:
         return max(0.0, 1.0 - (moved - expected).length / distance) if distance > 0.0 else 0.0
 
 
-def _places(tried: TrialRig, named: dict[Object, str]) -> dict[Node, Matrix]:
+def _world_matrices(tried: TrialRig, named: dict[Object, str]) -> dict[Node, Matrix]:
     """World matrices of all bones of the copies, by the originals' names."""
-    places = {}
+    matrices = {}
     for copied, name in named.items():
-        seen = tried.evaluated(copied)
-        if seen.id_type == "OBJECT" and seen.pose:
-            places |= {(name, bone.name): seen.matrix_world @ bone.matrix for bone in seen.pose.bones}
-    return places
+        evaluated = tried.evaluated(copied)
+        if evaluated.id_type == "OBJECT" and evaluated.pose:
+            matrices |= {(name, bone.name): evaluated.matrix_world @ bone.matrix for bone in evaluated.pose.bones}
+    return matrices
 
 
 def _remove_animation(copied: Object) -> None:

@@ -95,20 +95,21 @@ class MotionLinks:
 
     def shown_beside(self, other: Object, start: Vector, end: Vector) -> list[Shown]:
         """The deforming bones of an armature between two points at rest that could follow the chain."""
-        place = other.matrix_world.inverted_safe() @ self._armature.matrix_world if other != self._armature else None
-        ends = (start, end) if place is None else (place @ start, place @ end)
-        return self._that_can_follow(other, deforming_beside(other, *ends))
+        if other != self._armature:
+            other_from_armature = other.matrix_world.inverted_safe() @ self._armature.matrix_world
+            start, end = other_from_armature @ start, other_from_armature @ end
+        return self._that_can_follow(other, deforming_beside(other, start, end))
 
-    def shown_at(self, other: Object, place: Vector, near: float) -> list[Shown]:
+    def shown_at(self, other: Object, point: Vector, near: float) -> list[Shown]:
         """The deforming bones of an armature that begin at a point and could follow the chain."""
         to_world = self._armature.matrix_world
-        found = [
+        names = [
             bone.name
             for bone in other.data.bones
             if bone.use_deform
-            and (other.matrix_world @ bone.head_local - to_world @ place).length <= near * to_world.median_scale
+            and (other.matrix_world @ bone.head_local - to_world @ point).length <= near * to_world.median_scale
         ]
-        return self._that_can_follow(other, found)
+        return self._that_can_follow(other, names)
 
     def shown(self, node: Node) -> Shown:
         """A bone and its share."""
@@ -198,6 +199,7 @@ class MotionLinks:
         share = sum(part * offer.share for offer, part in offers)
         weight = 0.0 if constraint.mute else constraint.influence
         offered = _Best(share, _merged(offer.hindrances for offer, _ in offers), _merged(offer.deciding for offer, _ in offers))
+        # As much gets through either way, so both matter, unless the constraint leaves nothing of what was before.
         if share == before.share:
             if weight == 0.0:
                 return before
@@ -225,8 +227,8 @@ class _Best:
         return _Best(self.share, self.hindrances | other.hindrances, self.deciding | other.deciding)
 
 
-def _merged(found: Iterable[dict]) -> dict:
-    return {key: None for keyed in found for key in keyed}
+def _merged(records: Iterable[dict]) -> dict:
+    return {key: None for record in records for key in record}
 
 
 def bone_carrying(constraint: Constraint) -> str:
@@ -270,13 +272,13 @@ def shown_bone(armature: Object, names: ChainNames, skins: Skins | None = None) 
     linked, (_, mid, tip) = MotionLinks(armature, {names.lower}, skins), _rest_joints(armature, names)
     deforms = skins.deforms_a_mesh(armature)
     others = [] if deforms else [other for other in skins.followers(armature) if skins.deforms_a_mesh(other)]
-    seen = [shown for other in others for shown in linked.shown_beside(other, mid, tip)]
-    if not seen:
-        seen = [shown for shown in linked.shown_beside(armature, mid, tip) if shown.bone != names.lower]
+    candidates = [shown for other in others for shown in linked.shown_beside(other, mid, tip)]
+    if not candidates:
+        candidates = [shown for shown in linked.shown_beside(armature, mid, tip) if shown.bone != names.lower]
         pose_bone = armature.pose.bones[names.lower]
-        if pose_bone.bone.use_deform and (not seen or skins.deforms_a_mesh(armature, pose_bone.name) or not deforms):
-            seen = [linked.shown((armature.name, pose_bone.name))]
-    return max(seen, key=lambda shown: shown.share) if seen else None
+        if pose_bone.bone.use_deform and (not candidates or skins.deforms_a_mesh(armature, pose_bone.name) or not deforms):
+            candidates = [linked.shown((armature.name, pose_bone.name))]
+    return max(candidates, key=lambda shown: shown.share) if candidates else None
 
 
 def shows_others(armature: Object, names: ChainNames, shown: Shown) -> bool:
@@ -308,8 +310,8 @@ def on_chain(armature: Object, names: ChainNames, shown: Shown) -> list[Hindranc
 
 def hindrances(armature: Object, names: ChainNames, view: View = as_it_is) -> list[Hindrance]:
     """Hindrances that keep the bones that deform along the limb, and the one at its end, from following the chain."""
-    seen = _shown_of_limb(armature, names, view)
-    return list(dict.fromkeys(hindrance for shown in seen if not shown.follows for hindrance in shown.hindrances))
+    shown_bones = _shown_of_limb(armature, names, view)
+    return list(dict.fromkeys(hindrance for shown in shown_bones if not shown.follows for hindrance in shown.hindrances))
 
 
 def deciding(armature: Object, names: ChainNames) -> list[Hindrance]:
@@ -320,15 +322,15 @@ def deciding(armature: Object, names: ChainNames) -> list[Hindrance]:
 def _shown_of_limb(armature: Object, names: ChainNames, view: View) -> list[Shown]:
     root, mid, tip = _rest_joints(armature, names)
     above = {bone.name for bone in bones_between(armature, names.upper, names.lower)} - {names.lower}
-    seen: list[Shown] = []
+    shown_bones: list[Shown] = []
     skins = Skins()
     for chain, start, end in ((above, root, mid), ({names.lower}, mid, tip)):
         linked = MotionLinks(armature, chain, skins, view)
-        seen += [linked.shown((armature.name, name)) for name in chain]
+        shown_bones += [linked.shown((armature.name, name)) for name in chain]
         for other in (armature, *skins.followers(armature)):
-            seen += linked.shown_beside(other, start, end)
-            seen += linked.shown_at(other, tip, BESIDE * (tip - mid).length) if end == tip else []
-    return seen
+            shown_bones += linked.shown_beside(other, start, end)
+            shown_bones += linked.shown_at(other, tip, BESIDE * (tip - mid).length) if end == tip else []
+    return shown_bones
 
 
 def _rest_joints(armature: Object, names: ChainNames) -> tuple[Vector, Vector, Vector]:

@@ -16,7 +16,7 @@ from ...records import replace
 from ...said import note
 from ...scene.actions import OwnAction
 from ...scene.blender_types import Object, Scene
-from ...scene.lookup import absolute, find_armature
+from ...scene.lookup import file_at, find_armature
 from ...scene.versions import curve_bag
 from ...settings.feet import ContactFileSettings, ContactSettings, ExportContactSettings
 from ...settings.tasks import TABLES
@@ -111,7 +111,7 @@ def _is_contacts(path: Path) -> bool:
 def _path(settings: ContactFileSettings) -> Path:
     if not settings.filepath:
         raise SettingError("No file is named. Choose one that ends in .npz, .csv or .json.")
-    return absolute(settings.filepath)
+    return file_at(settings.filepath)
 
 
 def _action_range(scene: Scene, armature: Object) -> tuple[float, float]:
