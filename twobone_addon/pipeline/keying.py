@@ -106,6 +106,7 @@ class PosedByCurves:
         bones = zip(plan.rest.bones, motion.chain.channels, motion.rotation_values, strict=True)
         end = None
         if plan.end_bone is not None and motion.end_rotation_values is not None:
+            # Only how it turns is keyed, so nothing else of it can drift.
             still = BoneChannels(np.zeros((1, 3)), np.eye(3)[None], np.ones((1, 3)))
             end = _Bone.of(solved, plan.end_bone, still, motion.end_rotation_values)
         return cls(solved, tuple(_Bone.of(solved, *bone) for bone in bones), end, lever)

@@ -139,6 +139,7 @@ def _followed(armature: Object, passes: Sequence[_Pass]) -> set[Object]:
         named |= {thing.name for thing in (chain.target, chain.pole, chain.plane_object) if thing is not None}
     objects = objects_by_name()
     starts = [(thing.name, "") for thing in (armature, *(objects[name] for name in sorted(named) if name in objects))]
+    # Each bone may depend on other objects than the whole does.
     for name, _ in list(starts):
         starts += [(name, bone.name) for bone in (objects[name].pose.bones if objects[name].pose else ())]
     return {objects[name] for name, _ in dependencies(objects, starts).nodes if name in objects} - {armature}

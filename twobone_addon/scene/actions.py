@@ -87,6 +87,7 @@ def own_action(armature: Object, action: Action, *, sure: bool = False) -> OwnAc
     name = identifier_of(armature)
     # A slot that bears another armature's name was made for that one.
     others = {identifier_of(other) for other in bpy.data.objects if other.type == "ARMATURE" and other != armature}
+    # The slot that it plays comes first, then the one of its own name.
     best = sorted(slots, key=lambda slot: (slot not in assigned, slot != name))
     for slot in best:
         if slot in assigned or (slot not in others and _fits(armature, action_bag_of(action, slot), sure=sure)):
@@ -337,6 +338,7 @@ def staged(scene: Scene, armature: Object, actions: Sequence[OwnAction], followe
     edits = [edit for player in players for edit in unkeyed_edits(scene, player.thing)]
     solo = next((track for track in data.nla_tracks if track.is_solo), None)
     mixing = data.use_nla, data.action_influence, data.action_blend_type
+    # A solo track would play in place of the action.
     _turn_solo(solo, on=False)
     # What was mixed in would else be sampled with each action, and be keyed into it.
     data.use_nla, data.action_influence, data.action_blend_type = False, 1.0, "REPLACE"
@@ -382,6 +384,7 @@ def _companions(armature: Object, actions: Sequence[OwnAction], followed: Collec
     """Those of the followed objects that play actions of their own."""
     present = armature.animation_data.action if armature.animation_data else None
     known = {own.name for own in (*actions, *actions_of(armature))} | ({present.name} if present is not None else set())
+    # The present action says what goes with it; else the longer name is found first: "Run gun" before "Run".
     names = sorted(known, key=lambda name: (present is None or name != present.name, -len(name), name))
     companions = []
     for thing in sorted(followed, key=lambda thing: thing.name):

@@ -11,7 +11,6 @@ import numpy as np
 from ..core.rig.bones import RestBone
 from ..said import Sentence
 from .blender_types import Bone, PoseBone
-from .lookup import rotation_channel
 
 ESCAPES = str.maketrans({
     "\\": r"\\", '"': r"\"", "\t": r"\t", "\n": r"\n", "\r": r"\r", "\a": r"\a", "\b": r"\b", "\f": r"\f",
@@ -27,6 +26,11 @@ def escaped(name: str) -> str:
 def rotation_path(bone: RestBone) -> str:
     """Data path of a bone's rotation channel."""
     return _bone_path(bone, rotation_channel(bone.rotation_mode))
+
+
+def rotation_channel(mode: str) -> str:
+    """Name of the rotation channel of a rotation mode; all Euler orders use `rotation_euler`."""
+    return {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}.get(mode, "rotation_euler")
 
 
 def scale_path(bone: RestBone) -> str:

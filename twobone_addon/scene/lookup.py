@@ -244,11 +244,6 @@ def find_armature(name: str, active: Object | None) -> Object:
     return armature
 
 
-def rotation_channel(mode: str) -> str:
-    """Name of the rotation channel of a rotation mode; all Euler orders use `rotation_euler`."""
-    return {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}.get(mode, "rotation_euler")
-
-
 def rotation_values(bone: PoseBone) -> tuple[float, ...]:
     """The four numbers of a pose bone's rotation channel: quaternion, axis-angle, or Euler angles and 0."""
     if bone.rotation_mode == "QUATERNION":

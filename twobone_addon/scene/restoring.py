@@ -17,7 +17,7 @@ import bpy
 
 from .blender_types import Channel, CurveBag, Object, Property, Scene
 from .lookup import animated_datablocks, forget_known, resolved
-from .versions import curve_bag, strip_bag
+from .versions import curve_bag, present_fcurves, strip_bag
 from .writer import assign, assign_item, on_failure, tracks_of
 
 
@@ -118,8 +118,7 @@ def unkeyed_edits(scene: Scene, datablock: Object) -> Iterator[Edit]:
     if data.nla_tracks or data.use_tweak_mode:
         yield from _all_animated_values(datablock)
         return
-    bag = curve_bag(datablock)
-    for fcurve in bag.fcurves if bag else ():
+    for fcurve in present_fcurves(datablock):
         value = _value(datablock, fcurve.data_path, fcurve.array_index)
         if value is not None and _differs(value, fcurve.evaluate(time)):
             yield Edit(datablock, fcurve.data_path, fcurve.array_index, value)

@@ -6,6 +6,7 @@ armature's data to the pose in 5.0. Nothing outside this file checks Blender's v
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -13,7 +14,7 @@ import bpy
 import numpy as np
 
 from ..core.array_types import Array
-from .blender_types import Action, AnimData, CurveBag, FCurve, Object, PoseBone
+from .blender_types import Action, AnimData, CurveBag, FCurve, NlaStrip, Object, PoseBone
 from .lookup import animated_datablocks
 from .writer import animate, drop_empty_group, make, play
 
@@ -41,6 +42,12 @@ def curve_bag(datablock: Object) -> CurveBag | None:
     if not hasattr(data.action, "layers"):
         return data.action
     return action_bag(data.action, data.action_slot)
+
+
+def present_fcurves(datablock: Object) -> Sequence[FCurve]:
+    """The F-curves that a datablock plays now; none without an action."""
+    bag = curve_bag(datablock)
+    return bag.fcurves if bag else ()
 
 
 def action_bag(action: Action, slot: Any) -> CurveBag | None:
@@ -200,6 +207,19 @@ def strip_bag(strip: Any) -> CurveBag | None:
     if strip.action is None:
         return None
     return action_bag(strip.action, getattr(strip, "action_slot", None))
+
+
+def strip_curves(strip: NlaStrip) -> Sequence[FCurve]:
+    """The F-curves of the action in an NLA strip; none where it has none."""
+    bag = strip_bag(strip)
+    return bag.fcurves if bag else ()
+
+
+def strips_in(strips: Iterable[NlaStrip]) -> Iterator[NlaStrip]:
+    """All these NLA strips; those in a meta strip follow it."""
+    for strip in strips:
+        yield strip
+        yield from strips_in(strip.strips)
 
 
 def mixes_layers(action: Action) -> bool:

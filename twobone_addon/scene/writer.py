@@ -45,6 +45,7 @@ class Transaction:
             del self.back[self._before[0] :], self.removals[self._before[1] :]
             _do_all_backwards(back)
         elif self._outer is None:
+            # Backwards twice: in the order in which they were noted.
             _do_all_backwards(self.removals[::-1])
 
     def noting(self) -> AbstractContextManager[None]:

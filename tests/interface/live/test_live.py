@@ -204,7 +204,7 @@ def test_a_bone_that_is_renamed_is_followed_on(leg):
     mover.location = (1, 2, 3)
     bpy.context.view_layer.update()
     assert leg.twobone.chains[0].lower == "other"
-    assert [following.present.wanted.lower for following in live.following.values()] == ["other"]
+    assert [following.present.settings.lower for following in live.following.values()] == ["other"]
 
 
 def test_what_a_bake_refuses_does_not_go_live_and_says_why(leg):

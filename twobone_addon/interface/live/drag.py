@@ -169,7 +169,7 @@ class TWOBONE_OT_drag(NeedsChain, bpy.types.Operator):
 
         from ...pipeline.pose.present import present_channels, present_inputs, present_limbs, present_motion
 
-        depsgraph, tip = context.evaluated_depsgraph_get(), np.array(self.pointer.place)
+        depsgraph, tip = context.evaluated_depsgraph_get(), np.array(self.pointer.point)
         inputs = present_inputs(self.present, context.scene, depsgraph, self.before)
         (self.limb,) = present_limbs([inputs], [self.limb])
         motion = replace(present_motion(self.limb, tip), bend=np.array([self.side]))

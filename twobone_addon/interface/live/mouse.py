@@ -54,9 +54,9 @@ def _is_over(region: bpy.types.Region, event: Any) -> bool:
 class Pointer:
     """A point in world space that moves with the mouse, from the mouse's first place inside the 3D viewport."""
 
-    def __init__(self, area: bpy.types.Area, place: Vector, normal: Vector | None, event: Any) -> None:
-        """Start at `place`; the point moves in the plane with this `normal`, or in the view plane without one."""
-        self.area, self.place, self.normal = area, place, normal
+    def __init__(self, area: bpy.types.Area, point: Vector, normal: Vector | None, event: Any) -> None:
+        """Start at `point`; the point moves in the plane with this `normal`, or in the view plane without one."""
+        self.area, self.point, self.normal = area, point, normal
         self.viewport = viewports_of(area)[0]
         self.mouse: tuple[int, int] | None = None
         self._enter(event)
@@ -72,7 +72,7 @@ class Pointer:
             return
         now = self._mouse_of(event)
         step = self._step(self.mouse, now)
-        self.place = self.place + step * (PRECISE if event.shift else 1.0)
+        self.point = self.point + step * (PRECISE if event.shift else 1.0)
         self.mouse = now
 
     def _enter(self, event: Any) -> None:
@@ -87,7 +87,7 @@ class Pointer:
     def _step(self, before: tuple[int, int], now: tuple[int, int]) -> Vector:
         """Return how far the point moves in its plane; if that is edge-on, the move in the view plane projected onto it."""
         viewport, view = self.viewport, self.viewport.data
-        first, last = (view3d_utils.region_2d_to_location_3d(viewport, view, mouse, self.place) for mouse in (before, now))
+        first, last = (view3d_utils.region_2d_to_location_3d(viewport, view, mouse, self.point) for mouse in (before, now))
         if self.normal is None:
             return last - first
         normal = self.normal.normalized()
@@ -102,6 +102,6 @@ class Pointer:
         """Intersect the line of sight through the mouse with the plane; `None` if they do not meet in front of the viewer."""
         start = view3d_utils.region_2d_to_origin_3d(self.viewport, self.viewport.data, mouse)
         direction = view3d_utils.region_2d_to_vector_3d(self.viewport, self.viewport.data, mouse)
-        point = intersect_line_plane(start, start + direction, self.place, normal)
-        is_behind = point is not None and self.viewport.data.is_perspective and (point - start).dot(direction) <= 0.0
-        return None if is_behind else point
+        hit = intersect_line_plane(start, start + direction, self.point, normal)
+        is_behind = hit is not None and self.viewport.data.is_perspective and (hit - start).dot(direction) <= 0.0
+        return None if is_behind else hit

@@ -86,7 +86,7 @@ class NudgeDrag:
         """The tip's displacement since the drag began, `(3,)`, world space."""
         if any(self.typed):
             return np.array([_number(text) for text in self.typed])
-        free = np.array(self.pointer.place) - self.start
+        free = np.array(self.pointer.point) - self.start
         if self.axis is None:
             return free
         viewport, view = self.pointer.viewport, self.pointer.viewport.data

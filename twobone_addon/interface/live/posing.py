@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import bpy
 
-from ...scene.lookup import rotation_channel, rotation_values
+from ...scene.lookup import rotation_values
 
 if TYPE_CHECKING:
     from ...pipeline.plan.planning import ChainPlan
@@ -39,6 +39,8 @@ def are_left(armature: bpy.types.Object, channels: Channels) -> bool:
 
 def write_channels(armature: bpy.types.Object, channels: Channels) -> None:
     """Set rotation and scale of the bones."""
+    from ...scene.bones import rotation_channel
+
     for name, values in channels.items():
         bone = armature.pose.bones.get(name)
         if bone is None:  # It was renamed or removed meanwhile.

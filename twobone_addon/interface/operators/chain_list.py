@@ -115,6 +115,7 @@ class TWOBONE_OT_chain_mirror(MayRefuse, NeedsChain, bpy.types.Operator):
         limb = mirrored_limb(armature, limb_of(chain))
         flipped = mirrored_settings(armature, settings)
         present = chain_of_bones(armature, flipped.upper, flipped.lower)
+        # Guides are mirrored from where they are, and a plane object's plane from where its image then is.
         context.view_layer.update()
         guides = other_guides(context.scene, armature, settings, flipped, present)
         context.view_layer.update()

@@ -57,6 +57,7 @@ class AddsGuide(MayRefuse, NeedsArmature):
         keep_active(context, chain)
         names = names_of(chain)
         self.assign(chain, self.make(context, armature, names, self.guide(armature, names, chain)))
+        # Before it is evaluated the new empty is at the world's origin.
         context.view_layer.update()
         try:
             self.give(context.scene, chain)

@@ -89,6 +89,7 @@ def update(context: bpy.types.Context, armature: bpy.types.Object) -> OverlayPic
         return shown
     live = present_of(chain)
     was_live, shown.is_live = shown.is_live, live is not None and live.settings == settings
+    # Where Live has ended, the plan was Live's, and so were the frames around that it knows.
     if settings != shown.settings or shown.present is None or not is_current(shown.present, settings) or was_live > shown.is_live:
         if shown.present is not None:  # The paths were found for that plan.
             paths.doubt()

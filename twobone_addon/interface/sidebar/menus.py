@@ -158,6 +158,7 @@ def draw_submenu(menu: bpy.types.Menu, _context: bpy.types.Context) -> None:
 def manual() -> tuple[str, tuple[tuple[str, str], ...]]:
     """Return the mapping that "Online Manual" uses for our operators and properties."""
     groups = [(f"bpy.types.twobonechain.{option.name}", OF_GROUP[option.group]) for option in OPTIONS if option.group in OF_GROUP]
+    # The last pattern fits everything, and the first that fits counts.
     sections = (*SECTIONS[:-1], *groups, SECTIONS[-1])
     return DOCUMENTATION, (*((pattern, f"#{section}") for pattern, section in sections), ("bpy.ops.twobone.*", ""))
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...errors import TwoBoneError
+from ...pipeline.plan.stored import StoredChain
 from ...scene.lookup import find_armature
 from ..watching import Memory
 
@@ -27,9 +28,10 @@ visible: Memory[VisibleLimb] = Memory(follows_frames=True)  # Influences of cons
 digests: Memory[str] = Memory()
 
 
-def visible_limb(armature: str, upper: str, lower: str, tip: str, tip_end: str) -> VisibleLimb:
+def visible_limb(chain: StoredChain) -> VisibleLimb:
     """Return the visible state of a chain at the present frame, from the cache."""
-    return visible.recall((armature, upper, lower, tip, tip_end), lambda: _visible_limb(armature, upper, lower, tip, tip_end))
+    key = (chain.id_data.name, chain.upper, chain.lower, chain.tip, chain.tip_end)
+    return visible.recall(key, lambda: _visible_limb(*key))
 
 
 def _visible_limb(armature: str, upper: str, lower: str, tip: str, tip_end: str) -> VisibleLimb:

@@ -7,12 +7,12 @@ from ...pipeline.plan.stored import StoredChain
 from ...said import Sentence, note
 from ..rows import draw_sentence, draw_switch_all
 from ..stored.selecting import meant_chains
-from .remembering import VisibleLimb, visible_limb
+from .remembering import visible_limb
 
 
 def draw_sight(layout: bpy.types.UILayout, context: bpy.types.Context, chain: StoredChain) -> None:
     """Draw warnings if a mesh or the visible limb does not follow the chain, and the buttons that switch to FK or IK."""
-    visible = _visible(chain)
+    visible = visible_limb(chain)
     for modifier, mesh in visible.hidden:
         text = 'Modifier "{modifier}" of "{mesh}" is hidden in the viewport, so that mesh does not follow'
         draw_sentence(layout, note(text, modifier=modifier, mesh=mesh), context, icon="ERROR")
@@ -37,12 +37,8 @@ WHICH = "Switch can go back to IK; Convert, below, mutes the IK constraints"
 
 def is_seen_elsewhere(chain: StoredChain) -> bool:
     """Whether the visible limb does not follow the chain at this frame, so that `draw_sight` warns."""
-    shown = _visible(chain).shown
+    shown = visible_limb(chain).shown
     return shown is not None and not shown.follows
-
-
-def _visible(chain: StoredChain) -> VisibleLimb:
-    return visible_limb(chain.id_data.name, chain.upper, chain.lower, chain.tip, chain.tip_end)
 
 
 def motion_to_fk(chain: StoredChain) -> str:

@@ -128,6 +128,7 @@ def frame_range(scene: Scene, settings: BakeSettings) -> tuple[float, float]:
         return float(motion[0]), float(motion[-1])
     if settings.frame_range == "AUTO" and settings.target:
         motion = _motion_of_target(settings)
+        # Keys at a single frame are a pose and have no range.
         if len(motion) and motion[-1] > motion[0]:
             return float(motion[0]), float(motion[-1])
     if settings.frame_range == "PREVIEW" and scene.use_preview_range:

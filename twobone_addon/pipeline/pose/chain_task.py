@@ -165,9 +165,14 @@ def _still_plane(plan: ChainPlan, motion: PlanMotion, targets: Array) -> tuple[A
         None if motion.chain.parent_pose is None else motion.chain.parent_pose[:, :3, :3],
         None if motion.plane_world is None else (motion.armature_from_world @ motion.plane_world)[:, :3, :3],
     )
-    frames = still_frames(plan.settings.plane, plan.settings.plane_space, spaces)
-    frames, held = _hold_frames(frames.reshape(-1, 3, 3))
-    return frames, np.broadcast_to(held, targets.shape[:1])
+    frames = still_frames(plan.settings.plane, plan.settings.plane_space, spaces).reshape(-1, 3, 3)
+    lost = ~has_plane(frames)
+    # A plane object scaled to a line spans no plane: the last valid one is kept.
+    if lost.all():
+        frames = np.broadcast_to(np.eye(3), frames.shape)
+    elif lost.any():
+        frames = frames[held_rows(~lost)]
+    return frames, np.broadcast_to(lost, targets.shape[:1])
 
 
 def _bend(unaimed: UnaimedLimb, motion: PlanMotion, frames: Array) -> Array:
@@ -209,13 +214,3 @@ def _asked_side(plan: ChainPlan, motion: PlanMotion) -> Array:
 def turned_over(plan: ChainPlan, motion: AimedMotion, task: ChainGoal) -> AimedMotion:
     """The motion with the bend set to the other side at every frame."""
     return replace(motion, bend=-(_asked_side(plan, motion) if plan.settings.plane == "POSE" else task.bend))
-
-
-def _hold_frames(frames: Array) -> tuple[Array, Mask]:
-    """Frames with those that span no plane (a plane object scaled to a line) replaced by the last valid one; and their mask."""
-    lost = ~has_plane(frames)
-    if not lost.any():
-        return frames, lost
-    if lost.all():
-        return np.broadcast_to(np.eye(3), frames.shape), lost
-    return frames[held_rows(~lost)], lost

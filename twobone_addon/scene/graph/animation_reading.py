@@ -13,7 +13,7 @@ import numpy as np
 from ...core.array_types import Array
 from ..blender_types import AnimData, FCurve, Object
 from ..keys.tables import INTERPOLATION, key_numbers
-from ..versions import curve_bag, mixes_layers
+from ..versions import curve_bag, mixes_layers, present_fcurves
 
 POSE_NEUTRAL = ("bbone_", "hide", "is_visible", "is_solo", "layers", "show_", "color", "envelope")
 """Prefixes of names of armature data's properties that affect only how bones look and deform, not their poses."""
@@ -87,8 +87,7 @@ def read_animation(datablock: Object) -> Animation:
     if animation.mixed:
         return animation
     animation.doubtful.update(driver.data_path for driver in data.drivers)
-    bag = curve_bag(datablock)
-    for fcurve in bag.fcurves if bag else ():
+    for fcurve in present_fcurves(datablock):
         if fcurve.mute:
             continue
         # Empty curves, as left by removed keys, do nothing; with a modifier they act.

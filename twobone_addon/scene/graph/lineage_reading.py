@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import bpy
 import numpy as np
 
 from ...core.array_types import Array
 from ...core.rig.inheritance import BoneLink, Carrier, ChannelValues, ObjectLink
 from ..blender_types import Constraint, Object, PoseBone
-from ..bones import read_rest_bone
-from ..lookup import object_named, rotation_channel
+from ..bones import read_rest_bone, rotation_channel
+from ..lookup import object_named
 from .animation_reading import Animation, steers_bones
 from .rig_graph import RigGraph
 
@@ -77,7 +76,7 @@ class LineageReader:
         """Values of a bone's own channels, whatever its constraints."""
         node = armature.name, bone.name
         if node not in self._bone_channels:
-            animation, path = self._graph.animation(armature), _bone_path(bone)
+            animation, path = self._graph.animation(armature), f"{bone.path_from_id()}."
             is_known = not animation.moves(f"{path}rotation_mode")
             rotation = rotation_channel(bone.rotation_mode)
             self._bone_channels[node] = self._channels(bone, animation, path, rotation) if is_known else None
@@ -127,7 +126,7 @@ class LineageReader:
             names = {
                 bone.name
                 for bone in (armature.pose.bones if is_posed else ())
-                if _constrained([*bone.constraints, *turned.get(bone.name, [])], animation, f"{_bone_path(bone)}constraints[")
+                if _constrained([*bone.constraints, *turned.get(bone.name, [])], animation, f"{bone.path_from_id()}.constraints[")
             }
             self._constrained_names[armature.name] = names if is_posed else None
         return self._constrained_names[armature.name]
@@ -147,10 +146,6 @@ def _constrained(constraints: Sequence[Constraint], animation: Animation, path: 
     if not constraints:
         return False
     return any(not constraint.mute for constraint in constraints) or animation.touches(path)
-
-
-def _bone_path(bone: PoseBone) -> str:
-    return f'pose.bones["{bpy.utils.escape_identifier(bone.name)}"].'
 
 
 def _four(rotation: Array) -> Array:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable
 from functools import lru_cache
 from typing import Any
 
 import bpy
 
 from ...core.array_types import Mask
-from ..blender_types import AnimData, Constraint, FCurve, NlaStrip, Object, PoseBone, Property
+from ..blender_types import AnimData, Constraint, FCurve, Object, PoseBone, Property
+from ..bones import rotation_channel
 from ..keys.reading import curves_of
 from ..keys.tables import key_numbers
-from ..lookup import bone_owner, owner_of, resolved, rotation_channel
-from ..versions import curve_bag, strip_bag
+from ..lookup import bone_owner, owner_of, resolved
+from ..versions import curve_bag, present_fcurves, strip_curves, strips_in
 from .rig_graph import Node, RigGraph, holds_still
 
 LENGTH = 8
@@ -59,8 +60,7 @@ class Digest:
         data: AnimData | None = datablock.animation_data
         if data is None:
             return
-        bag = curve_bag(datablock)
-        curves = (bag.fcurves if bag else ()) if owners is None else curves_of(bag, owners)
+        curves = present_fcurves(datablock) if owners is None else curves_of(curve_bag(datablock), owners)
         for fcurve in curves:
             if matters(fcurve):
                 self.add_curve(fcurve)
@@ -94,31 +94,20 @@ class Digest:
 
     def _add_tracks(self, data: AnimData, matters: OfCurve) -> None:
         for track in data.nla_tracks:
-            strips = list(_strips(track.strips))
-            curves = [[fcurve for fcurve in _strip_curves(strip) if matters(fcurve)] for strip in strips]
+            strips = list(strips_in(track.strips))
+            curves = [[fcurve for fcurve in strip_curves(strip) if matters(fcurve)] for strip in strips]
             if any(curves):
                 self.add(track.mute, track.is_solo)
-            for strip, strip_curves in zip(strips, curves, strict=True):
-                if strip_curves:
+            for strip, of_action in zip(strips, curves, strict=True):
+                if of_action:
                     self.add_settings(strip)
-                    for fcurve in (*strip.fcurves, *strip_curves):
+                    for fcurve in (*strip.fcurves, *of_action):
                         self.add_curve(fcurve)
 
 
 def text_digest(text: str) -> str:
     """The digest of a text."""
     return hashlib.blake2b(text.encode(), digest_size=LENGTH).hexdigest()
-
-
-def animated_paths(datablock: Object) -> set[str]:
-    """Data paths that keys, strips or drivers of a datablock animate."""
-    data: AnimData | None = datablock.animation_data
-    if data is None:
-        return set()
-    bag = curve_bag(datablock)
-    paths = {fcurve.data_path for fcurve in (bag.fcurves if bag else ())} | {fcurve.data_path for fcurve in data.drivers}
-    strips = (strip for track in data.nla_tracks for strip in _strips(track.strips))
-    return paths | {fcurve.data_path for strip in strips for fcurve in _strip_curves(strip)}
 
 
 def plain(value: Any) -> object:
@@ -147,18 +136,6 @@ def _settable(kind: str) -> tuple[str, ...]:
         and (not option.is_readonly or option.type == "COLLECTION")
         and option.identifier != "rna_type"
     )
-
-
-def _strips(strips: Any) -> Iterator[NlaStrip]:
-    """All strips; those in a meta strip follow it."""
-    for strip in strips:
-        yield strip
-        yield from _strips(strip.strips)
-
-
-def _strip_curves(strip: NlaStrip) -> list[FCurve]:
-    bag = strip_bag(strip)
-    return list(bag.fcurves) if bag else []
 
 
 UNMOVING = ("hide", "show_", "color", "display_", "is_visible", "twobone")
@@ -195,9 +172,13 @@ class KnownMotion:
         self._animated: dict[Object, set[str]] = {}
 
     def paths(self, datablock: Object) -> set[str]:
-        """Data paths of a datablock that are animated."""
+        """Data paths that keys, strips or drivers of a datablock animate."""
         if datablock not in self._animated:
-            self._animated[datablock] = animated_paths(datablock)
+            data = datablock.animation_data
+            strips = strips_in(strip for track in (data.nla_tracks if data else ()) for strip in track.strips)
+            of_strips = (fcurve for strip in strips for fcurve in strip_curves(strip))
+            curves = (*present_fcurves(datablock), *(data.drivers if data else ()), *of_strips)
+            self._animated[datablock] = {fcurve.data_path for fcurve in curves}
         return self._animated[datablock]
 
 

@@ -61,37 +61,37 @@ class RigGraph:
 
     def above(self, starts: list[Node]) -> Dependencies:
         """Everything that `starts` depend on."""
-        found = Dependencies()
+        needed = Dependencies()
         waiting = list(starts)
         while waiting:
             node = waiting.pop()
-            if node in found.nodes or node[0] not in self.objects:
+            if node in needed.nodes or node[0] not in self.objects:
                 continue
-            found.nodes.add(node)
+            needed.nodes.add(node)
             thing = self.objects[node[0]]
             bone = bone_of(thing, node)
             # A bone moves with its object.
             if node[1]:
                 waiting.append((node[0], ""))
             else:
-                waiting.extend(self._above_object(thing, found))
+                waiting.extend(self._above_object(thing, needed))
             if bone is not None:
-                waiting.extend(self._above_bone(thing, bone, found))
-        return found
+                waiting.extend(self._above_bone(thing, bone, needed))
+        return needed
 
-    def _above_object(self, thing: Object, found: Dependencies) -> Iterator[Node]:
+    def _above_object(self, thing: Object, needed: Dependencies) -> Iterator[Node]:
         if thing.rigid_body is not None or thing.soft_body is not None:
-            found.reads_scene = True
+            needed.reads_scene = True
         if thing.parent is not None:
             yield thing.parent.name, thing.parent_bone if thing.parent_type == "BONE" else ""
-        yield from _above_constraints(thing.constraints, found)
-        yield from _above_drivers(self.drivers(thing, ""), found)
+        yield from _above_constraints(thing.constraints, needed)
+        yield from _above_drivers(self.drivers(thing, ""), needed)
 
-    def _above_bone(self, armature: Object, bone: PoseBone, found: Dependencies) -> Iterator[Node]:
+    def _above_bone(self, armature: Object, bone: PoseBone, needed: Dependencies) -> Iterator[Node]:
         if bone.parent is not None:
             yield armature.name, bone.parent.name
-        yield from _above_constraints([*bone.constraints, *self.turned(armature).get(bone.name, [])], found)
-        yield from _above_drivers(self.drivers(armature, bone_owner(bone)), found)
+        yield from _above_constraints([*bone.constraints, *self.turned(armature).get(bone.name, [])], needed)
+        yield from _above_drivers(self.drivers(armature, bone_owner(bone)), needed)
 
     def turned(self, armature: Object) -> dict[str, list[Constraint]]:
         """The IK constraints that turn each bone, see `inverse_kinematics`."""
@@ -159,10 +159,10 @@ def _turned_by(carrier: PoseBone, constraint: Constraint) -> list[PoseBone]:
     return path[: constraint.chain_count + skipped if constraint.chain_count else len(path)]
 
 
-def _above_constraints(constraints: Iterable[Constraint], found: Dependencies) -> Iterator[Node]:
+def _above_constraints(constraints: Iterable[Constraint], needed: Dependencies) -> Iterator[Node]:
     for constraint in constraints:
         if constraint.type in SCENE_CONSTRAINTS:
-            found.reads_scene = True
+            needed.reads_scene = True
         for pointer, bone_name in TARGETS:
             other = getattr(constraint, pointer, None)
             if other is not None:
@@ -173,14 +173,14 @@ def _above_constraints(constraints: Iterable[Constraint], found: Dependencies) -
                     yield entry.target.name, entry.subtarget
 
 
-def _above_drivers(drivers: list[FCurve], found: Dependencies) -> Iterator[Node]:
+def _above_drivers(drivers: list[FCurve], needed: Dependencies) -> Iterator[Node]:
     for fcurve in drivers:
         for variable in fcurve.driver.variables:
             for target in variable.targets:
                 if target.id is None:
                     continue
                 if isinstance(target.id, bpy.types.Scene):
-                    found.reads_scene = True
+                    needed.reads_scene = True
                 elif hasattr(target.id, "constraints"):
                     yield target.id.name, target.bone_target
 
@@ -210,9 +210,12 @@ def missing_above(objects: Mapping[str, Object], starts: list[Node]) -> list[Mis
     """
     bpy.context.view_layer.update()  # Blender marks drivers as blocked only when they are to run.
     missing = set[Missing]()
-    for name, bone in dependencies(objects, starts).nodes:
-        thing = objects[name]
-        missing.update(_of_bone(thing, bone) if bone else _of_object(thing))
+    for node in dependencies(objects, starts).nodes:
+        thing, bone = objects[node[0]], bone_of(objects[node[0]], node)
+        if bone is not None:
+            missing.update((*_of_constraints(bone.constraints), *_of_drivers(thing, bone_owner(bone))))
+        elif not node[1]:
+            missing.update(_of_object(thing))
     return sorted(missing)
 
 
@@ -224,13 +227,6 @@ def _of_object(thing: Object) -> Iterator[Missing]:
         yield from _if_missing(kind, datablock)
     yield from _of_constraints(thing.constraints)
     yield from _of_drivers(thing, "")
-
-
-def _of_bone(armature: Object, name: str) -> Iterator[Missing]:
-    bone = armature.pose.bones.get(name) if armature.pose else None
-    if bone is not None:
-        yield from _of_constraints(bone.constraints)
-        yield from _of_drivers(armature, bone_owner(bone))
 
 
 def _of_constraints(constraints: Iterable[Constraint]) -> Iterator[Missing]:

@@ -95,6 +95,7 @@ def _recorded_curves(ledger: Ledger, paths: Collection[str]) -> list[_RecordedCu
     ]
     there = {curve.channel for curve in present}
     gone = [channel for channel in ledger.channels if channel.path in paths and channel not in there]
+    # The group of a deleted curve was named after its bone.
     return [
         *present,
         *(_RecordedCurve(channel, channel.path.split('"')[1] if '"' in channel.path else "", NO_KEYS) for channel in gone),

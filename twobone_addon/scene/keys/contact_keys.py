@@ -114,13 +114,13 @@ def _write_curve(
     old = read_keys(fcurve)
     rewriting(fcurve, old)
     on_failure(partial(apply_edits, present if is_new else []))
-    places = old["co"][:, 0]
-    outside = [some_keys(old, places < frames[0] - NEAR_FRAME), some_keys(old, places > frames[-1] + NEAR_FRAME)]
+    old_frames = old["co"][:, 0]
+    outside = [some_keys(old, old_frames < frames[0] - NEAR_FRAME), some_keys(old, old_frames > frames[-1] + NEAR_FRAME)]
     changes = np.flatnonzero(np.concatenate([[True], (np.diff(states) != 0) | (np.diff(by_hand) != 0)]))
     fresh = new_keys(frames[changes], states[changes].astype(float), INTERPOLATION["CONSTANT"])
     fresh["type"][:, 0] = np.where(by_hand[changes], KEY_PLAIN, KEY_GENERATED)
-    places_after = outside[1]["co"][:, 0]
-    has_next_key = bool(len(places_after) and places_after[0] <= frames[-1] + 1.0 + NEAR_FRAME)
+    frames_after = outside[1]["co"][:, 0]
+    has_next_key = bool(len(frames_after) and frames_after[0] <= frames[-1] + 1.0 + NEAR_FRAME)
     # Where no other curve has keys beyond the range, keys that hold the contact would only make the clip longer.
     keyed = [curve.range() for curve in bag.fcurves if curve.data_path != path and curve.keyframe_points]
     longer = any(low < frames[0] - NEAR_FRAME for low, _ in keyed), any(high > frames[-1] + NEAR_FRAME for _, high in keyed)

@@ -169,6 +169,7 @@ def remove_baked_strip(armature: Object, name: str) -> int:
     action, count = strip.action, sum(len(fcurve.keyframe_points) for fcurve in strip_bag(strip).fcurves)
     ledger = Ledger.of(strip_bag(strip))
     release(action, {path for path, _ in ledger.channels})
+    # Read before the track and the action go, which know what was there before them.
     values = _values_without(armature, [action])
     drop_track(armature.animation_data, _track_of(armature, name))
     drop_action(action)
@@ -275,6 +276,7 @@ def _assign_trial(thing: Object) -> _Original:
     was_animated, data = data is not None, data or thing.animation_data_create()
     action = data.action
     identifier = own_slot(data)
+    # The slots of a copy have the same identifiers.
     trial = action.copy() if action else bpy.data.actions.new(TRIAL_NAME)
     original = _Original(thing, was_animated, playing(data), trial)
     data.action = trial

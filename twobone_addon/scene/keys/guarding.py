@@ -11,7 +11,7 @@ from ...errors import WriteError
 from ...said import Sentence
 from ..blender_types import AnimData, FCurve, Object, Scene
 from ..lookup import owner_of
-from ..versions import curve_bag, own_slot, slot_users, strip_bag
+from ..versions import curve_bag, own_slot, present_fcurves, slot_users, strip_curves
 from .reading import curves_at
 
 HARMLESS_MODIFIERS = {"CYCLES"}
@@ -213,8 +213,7 @@ def refuse_unconvertible(armature: Object, paths: list[str], bone: str) -> None:
     refuse_unwritable(armature, paths, "ACTION")
     data = armature.animation_data
     mode_path = f"{paths[0].rpartition('.')[0]}.rotation_mode"
-    bag = curve_bag(armature)
-    for fcurve in bag.fcurves if bag else ():
+    for fcurve in present_fcurves(armature):
         if fcurve.data_path == mode_path:
             raise WriteError('The rotation mode of bone "{bone}" is animated. Remove that curve first.', bone=bone)
         if fcurve.data_path in paths and (
@@ -226,8 +225,7 @@ def refuse_unconvertible(armature: Object, paths: list[str], bone: str) -> None:
             )
     for track in data.nla_tracks if data else ():
         for strip in track.strips:
-            played = strip_bag(strip)
-            if any(fcurve.data_path in paths for fcurve in (played.fcurves if played else ())):
+            if any(fcurve.data_path in paths for fcurve in strip_curves(strip)):
                 raise WriteError(
                     'NLA strip "{strip}" rotates bone "{bone}" by curves of its old rotation mode. Muting is not enough: bake '
                     "it into the action or remove it first.",

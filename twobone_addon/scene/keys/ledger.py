@@ -96,7 +96,7 @@ class Ledger:
             if text:
                 ledger._unpack(base64.b64decode(text))
         except ILLEGIBLE:
-            return cls(bag)
+            return cls(bag)  # What was legible before the fault is no whole record either.
         if owner is not None and owner.id_type == "OBJECT":
             add_notes(ledger.channels, bag, owner)
         return ledger
@@ -127,6 +127,7 @@ class Ledger:
             unset(self.bag.id_data, PROPERTY)
         nudged = (kept.limb for kept in self.channels.values() if kept.task == NUDGED)
         forget_nudges(self.bag, but={limb.partition("\n")[2] for limb in nudged})
+        # What 2.0.0 had noted on the object is in the ledger by now, see `of`.
         if owner is not None and owner.id_type == "OBJECT" and owner.twobone.replaced_keys:
             assign(owner.twobone, "replaced_keys", "")
 
@@ -351,6 +352,7 @@ def _table(parts: Sequence[bytes], numbers: Sequence[int]) -> KeyTable:
 
 
 def _written(parts: Sequence[bytes], numbers: Sequence[int]) -> Written:
+    # Frames and values in single precision, heights in half, then the masks.
     columns = [np.frombuffer(parts[row], kind) for row, kind in zip(numbers, "ffe??", strict=False)]
     return Written.of_columns(*columns) if columns else NOTHING_WRITTEN
 

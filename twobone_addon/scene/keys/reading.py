@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
 
 import bpy
 import numpy as np
@@ -11,8 +10,9 @@ import numpy as np
 from ...core.array_types import Array
 from ...core.curves.frames import FRAME_DECIMALS, NEAR_FRAME
 from ..blender_types import Channel, CurveBag, FCurve, Object, PoseBone
-from ..lookup import BONES, owner_of, read_once, resolved, rotation_channel
-from ..versions import curve_bag, strip_bag
+from ..bones import rotation_channel
+from ..lookup import BONES, owner_of, read_once, resolved
+from ..versions import curve_bag, strip_curves, strips_in
 from .tables import Keyed, KeyTable, read_keys
 
 MOTION = ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale")
@@ -68,10 +68,10 @@ def key_frames(thing: Object, bone: str = "") -> Array:
 
 def read_frames(fcurve: FCurve) -> Array:
     """Frames `(K,)` of a curve's keys."""
-    places = np.empty(2 * len(fcurve.keyframe_points), dtype=np.float32)
-    fcurve.keyframe_points.foreach_get("co", places)
+    points = np.empty(2 * len(fcurve.keyframe_points), dtype=np.float32)
+    fcurve.keyframe_points.foreach_get("co", points)
     # Single precision stores 0.8 as 0.800000012; rounding recovers the intended frame.
-    return np.round(places[::2].astype(float), FRAME_DECIMALS)
+    return np.round(points[::2].astype(float), FRAME_DECIMALS)
 
 
 def read_keyed(thing: Object, path: str, index: int, start: float, end: float, *, baked: bool = False) -> Keyed:
@@ -108,8 +108,9 @@ def is_animated(thing: Object, path: str) -> bool:
     data = thing.animation_data
     if data is None:
         return False
-    strips = (strip for track in data.nla_tracks for strip in track.strips)
-    return bool(moving_curves(thing, path)) or any(_strip_moves(strip, path) for strip in strips)
+    # Muted strips count as well: they may be unmuted.
+    strips = strips_in(strip for track in data.nla_tracks for strip in track.strips)
+    return bool(moving_curves(thing, path)) or any(fcurve.data_path == path for strip in strips for fcurve in strip_curves(strip))
 
 
 def is_posed_without_keys(armature: Object, bone: str) -> bool:
@@ -125,13 +126,6 @@ def _is_at_rest(bone: PoseBone, channel: str) -> bool:
     # Without an angle an axis means nothing, and a quaternion and its negative are the same.
     decisive = {"rotation_axis_angle": slice(0, 1), "rotation_quaternion": slice(1, 4)}.get(channel, slice(None))
     return bool(np.all(away[decisive] <= NOT_AT_REST))
-
-
-def _strip_moves(strip: Any, path: str) -> bool:
-    """Whether an NLA strip, muted or not, or one inside it has curves of the property at a data path."""
-    bag = strip_bag(strip)
-    has_curve = any(fcurve.data_path == path for fcurve in (bag.fcurves if bag else ()))
-    return has_curve or any(_strip_moves(inner, path) for inner in strip.strips)
 
 
 def is_keyed_to(bag: CurveBag | None, path: str, value: float) -> bool:

@@ -204,6 +204,7 @@ def written_bare(table: BareTable) -> Written:
 def _heights(table: KeyTable) -> Array:
     """`(K, 2)` heights of the handles above their keys; NaN for handles that Blender computes."""
     sides = []
+    # Half precision ends at 65504: a greater height is infinite, now and when it is compared.
     with np.errstate(over="ignore"):
         for side in ("handle_left", "handle_right"):
             is_explicit = np.isin(table[f"{side}_type"][:, 0], (HANDLE_FREE, HANDLE_ALIGNED))
@@ -356,17 +357,17 @@ def _follow(values: Array, some: Array) -> bool:
     return all(value in rest for value in some.tolist())
 
 
-def rows_at(frames: Array, places: Array) -> tuple[Array, Mask]:
-    """For each of `places` `(M,)` the row of that frame among ascending `frames` `(K,)`, and whether it is there."""
-    rows = np.searchsorted(frames, places - NEAR_FRAME)
+def rows_at(frames: Array, sought: Array) -> tuple[Array, Mask]:
+    """For each of `sought` `(M,)` the row of that frame among ascending `frames` `(K,)`, and whether it is there."""
+    rows = np.searchsorted(frames, sought - NEAR_FRAME)
     rows = np.minimum(rows, max(len(frames) - 1, 0))
-    is_there = np.abs(frames[rows] - places) <= NEAR_FRAME if len(frames) else np.zeros(len(places), dtype=bool)
+    is_there = np.abs(frames[rows] - sought) <= NEAR_FRAME if len(frames) else np.zeros(len(sought), dtype=bool)
     return rows, is_there
 
 
-def at_frames(places: Array, frames: Array) -> Mask:
-    """Mask `(M,)` of `places` that are among ascending `frames`."""
-    return rows_at(frames, places)[1]
+def at_frames(sought: Array, frames: Array) -> Mask:
+    """Mask `(M,)` of `sought` that are among ascending `frames`."""
+    return rows_at(frames, sought)[1]
 
 
 def as_written(written: Written, table: KeyTable) -> Mask:

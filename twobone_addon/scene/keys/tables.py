@@ -145,8 +145,8 @@ def new_keys(frames: Array, values: Array, interpolation: int, *, lasting: bool 
     """Baked keys `(K,)`, not selected, with the attributes that Blender gives its own."""
     shared = _shared_attributes(len(frames), interpolation, lasting=lasting)
     table = {name: values.copy() for name, values in shared.items()}
-    places = _points(frames, values)
-    return table | {name: places.copy() for name in ("co", *sorted(HANDLES))}
+    points = _points(frames, values)
+    return table | {name: points.copy() for name in ("co", *sorted(HANDLES))}
 
 
 def bare_keys(frames: Array, values: Array, interpolation: int, *, lasting: bool = False) -> BareTable:
@@ -155,9 +155,9 @@ def bare_keys(frames: Array, values: Array, interpolation: int, *, lasting: bool
 
 
 def _points(frames: Array, values: Array) -> Array:
-    places = np.empty((len(frames), 2), dtype=np.float32)
-    places[:, 0], places[:, 1] = frames, values
-    return places
+    points = np.empty((len(frames), 2), dtype=np.float32)
+    points[:, 0], points[:, 1] = frames, values
+    return points
 
 
 @lru_cache(maxsize=4)

@@ -553,6 +553,7 @@ def _likeness(pair: tuple[PoseBone, PoseBone]) -> tuple[bool, float]:
     """Likeness to a limb, for comparison: first, it does not begin in the body; then, both links are long and nearly in line."""
     upper, lower = pair
     first, second = _links(pair)
+    # From 0.4 for links that lie on one another to 1 for straight ones.
     in_line = 0.7 + 0.3 * first.normalized().dot(second.normalized())
     tip = lower.bone.head_local + second
     joined = any((below.bone.head_local - tip).length <= COINCIDENT * second.length for below in bones_below(lower, lower))

@@ -125,6 +125,7 @@ def is_turned_by_others(armature: Object, names: ChainNames) -> bool:
     bones = [armature.pose.bones[name] for name in (names.upper, names.lower)]
     turning = read_once(inverse_kinematics, armature)
     iks = [constraint for bone in bones for constraint in turning.get(bone.name, []) if is_acting(constraint)]
+    # Two-bone IK of the limb's own turns both bones, and no others.
     whole = [constraint for constraint in iks if sum(constraint in turning.get(bone.name, []) for bone in bones) == LINKS]
     longer = [constraint for constraint in iks if sum(constraint in turning_bone for turning_bone in turning.values()) != LINKS]
     others = any(is_acting(constraint) and constraint.type != "IK" for bone in bones for constraint in bone.constraints)

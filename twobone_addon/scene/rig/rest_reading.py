@@ -129,9 +129,10 @@ def _followed(armature: Object, constraints: Iterable[Constraint]) -> Iterator[s
             yield constraint.subtarget
 
 
-def _points(bones: Any, name: str) -> Array:
-    points = np.empty(3 * len(bones), dtype=np.float32)
-    bones.foreach_get(name, points)
+def _points(items: Any, name: str) -> Array:
+    """A position `(n, 3)` of each of Blender's items."""
+    points = np.empty(3 * len(items), dtype=np.float32)
+    items.foreach_get(name, points)
     return points.reshape(-1, 3).astype(float)
 
 
@@ -218,11 +219,11 @@ def read_foot_points(armature: Object, names: ChainNames, rest: RestChain, toe: 
     joints = rest.rest_joints()
     below = {bone.name: bone for bone in bones_below(foot.bone)}
     ends = [(bone.head_local,) if has_invented_tail(bone) else (bone.head_local, bone.tail_local) for bone in below.values()]
-    places = np.array([place for bone_ends in ends for place in bone_ends]).reshape(-1, 3)
+    joints_below = np.array([point for bone_ends in ends for point in bone_ends]).reshape(-1, 3)
     length = float(path_length(joints))
     foot_length = min(foot.bone.length, USUAL_FOOT * length) if has_invented_tail(foot.bone) else foot.bone.length
     ankle = np.array(foot.bone.head_local)
-    farthest = max(foot_length, *(magnitude(places - ankle)), 0.0)
+    farthest = max(foot_length, *(magnitude(joints_below - ankle)), 0.0)
     reach = SHOE * farthest if farthest > STUB * length else length
     up = _up_at_rest(armature, joints)
     seen, source = _vertices(armature, foot, min(reach, length)), "MESH"
@@ -232,7 +233,7 @@ def read_foot_points(armature: Object, names: ChainNames, rest: RestChain, toe: 
         foot_rest=np.array(foot.bone.matrix_local),
         foot_length=foot_length,
         toe_rest=np.array(below[toe].matrix_local) if toe in below else None,
-        joints_below=places,
+        joints_below=joints_below,
         up_armature=up,
         leg_length=length,
         leg=joints,
@@ -268,9 +269,7 @@ def _vertices(armature: Object, foot: PoseBone, reach: float) -> Array:
             skinned = any(modifier.type == "ARMATURE" and modifier.object == armature for modifier in mesh.modifiers)
             if not rigid and not (skinned and any(name in mesh.vertex_groups for name in names)):
                 continue
-            places = np.empty(3 * len(mesh.data.vertices), np.float32)
-            mesh.data.vertices.foreach_get("co", places)
-            places = places.reshape(-1, 3).astype(float)
+            points = _points(mesh.data.vertices, "co")
             if rigid:
                 bone = armature.data.bones[mesh.parent_bone]
                 # What is parented to a bone is in the space of its tail.
@@ -278,9 +277,9 @@ def _vertices(armature: Object, foot: PoseBone, reach: float) -> Array:
                 armature_from_mesh = np.array(bone.matrix_local @ at_tail @ mesh.matrix_parent_inverse @ mesh.matrix_basis)
             else:
                 armature_from_mesh = np.linalg.solve(world, np.array(mesh.matrix_world))
-            places = places @ armature_from_mesh[:3, :3].T + armature_from_mesh[:3, 3]
-            rows = np.flatnonzero(magnitude(places - ankle) <= reach)
-            vertices.append(places[rows if rigid else [row for row in rows.tolist() if _follows(mesh, row, names)]])
+            points = points @ armature_from_mesh[:3, :3].T + armature_from_mesh[:3, 3]
+            rows = np.flatnonzero(magnitude(points - ankle) <= reach)
+            vertices.append(points[rows if rigid else [row for row in rows.tolist() if _follows(mesh, row, names)]])
         seen = np.concatenate(vertices)
         if len(seen):
             return seen
@@ -300,8 +299,8 @@ def _heel_bone(armature: Object, foot: PoseBone, reach: float, up: Array) -> Arr
         for bone in armature.data.bones
         if "heel" in bone.name.lower() and (bone.head_local - foot.bone.head_local).length <= reach
     ]
-    lower = [place for place in near if (place - np.array(foot.bone.head_local)) @ up < 0.0]
-    return np.array([min(lower, key=lambda place: float(place @ up))]) if lower else np.zeros((0, 3))
+    lower = [middle for middle in near if (middle - np.array(foot.bone.head_local)) @ up < 0.0]
+    return np.array([min(lower, key=lambda middle: float(middle @ up))]) if lower else np.zeros((0, 3))
 
 
 def _up_at_rest(armature: Object, joints: Array) -> Array:
@@ -358,6 +357,7 @@ def turn_limits(bone: PoseBone) -> Array:
     ]
     if limiting:
         ranges = np.array([[_range(constraint, axis) for axis in AXES] for constraint in limiting])
+        # Each of several constraints cuts off what it does not allow.
         return np.stack([ranges[..., 0].max(axis=0), ranges[..., 1].min(axis=0)], axis=-1)
     return np.array([_ik_range(bone, axis) for axis in AXES])
 

@@ -25,7 +25,7 @@ from ..keys.ledger import baked_channels
 from ..keys.reading import is_animated, motion_curves
 from ..keys.writing import ChannelKeys, write_keys
 from ..lookup import rotation_values
-from ..versions import curve_bag, ensure_curve_bag
+from ..versions import curve_bag, ensure_curve_bag, present_fcurves
 from ..writer import assign, drop_curve, keep, on_failure
 
 LOCAL_SPACES = {"LOCAL", "LOCAL_WITH_PARENT", "LOCAL_OWNER_ORIENT"}
@@ -129,6 +129,7 @@ def _set_mode(armature: Object, mode: str, active: Object | None) -> None:
     if armature.mode != mode:
         objects.active = armature
         switch_edit_mode(armature, on=mode == "EDIT")
+        # Edit Mode may be left for another mode than the one before it.
         if armature.mode != mode:
             bpy.ops.object.mode_set(mode=mode)
     objects.active = active
@@ -170,8 +171,8 @@ def _all_constraints() -> Iterator[Constraint]:
 
 
 def _has_target(constraint: Constraint, armature: Object, bone: str) -> bool:
-    seen = constraint.targets if constraint.type == "ARMATURE" else [constraint]
-    return any(target.target == armature and target.subtarget == bone for target in seen)
+    targets = constraint.targets if constraint.type == "ARMATURE" else [constraint]
+    return any(target.target == armature and target.subtarget == bone for target in targets)
 
 
 def _carried_objects(armature: Object, bone: str) -> Iterator[Object]:
@@ -215,8 +216,7 @@ class RotationChannels:
 def read_rotation_channels(armature: Object, bone: RestBone) -> RotationChannels:
     """The channels of the bone's present rotation mode."""
     path = rotation_path(bone)
-    bag = curve_bag(armature)
-    curves = {fcurve.array_index: fcurve for fcurve in (bag.fcurves if bag else ()) if fcurve.data_path == path}
+    curves = {fcurve.array_index: fcurve for fcurve in present_fcurves(armature) if fcurve.data_path == path}
     return RotationChannels(
         path,
         rotation_values(armature.pose.bones[bone.name]),

@@ -261,19 +261,16 @@ def values_over(scene: Scene, properties: Sequence[Property], frames: Array) -> 
         present = owner.path_resolve(path)
         known = read_animation(owner).values(path, np.array([float(present)]), times)
         if known is None:
-            return _values_in_scene(scene, properties, frames)
+            break
         # Blender truncates the curve's value for integers, and takes booleans as true from 1 on.
         values[number] = np.trunc(known[:, 0]) if isinstance(present, int) else known[:, 0]
-    return values
-
-
-def _values_in_scene(scene: Scene, properties: Sequence[Property], frames: Array) -> Array:
-    rows = []
+    else:
+        return values
     with frame_and_edits_kept(scene):
-        for frame, subframe in moments_of(frames):
+        for column, (frame, subframe) in enumerate(moments_of(frames)):
             scene.frame_set(frame, subframe=subframe)
-            rows.append([float(owner.path_resolve(path)) for owner, path in properties])
-    return np.array(rows).T
+            values[:, column] = [float(owner.path_resolve(path)) for owner, path in properties]
+    return values
 
 
 @contextmanager

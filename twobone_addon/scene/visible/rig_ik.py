@@ -99,7 +99,8 @@ class RigReader:
             if (self._armature.name, bone.name) not in carrying
             and not (all(bone.lock_location) or is_hidden(bone) or (bone.parent is not None and bone.bone.use_connect))
         ]
-        # Of several in one place, the highest in the hierarchy carries the others, such as a foot roll.
+        # Rounded, as single precision tells apart what is in one place. Of several there, the highest in the hierarchy carries
+        # the others, such as a foot roll.
         nearest = min(
             reversed(free), key=lambda bone: round((bone.bone.head_local - target.bone.head_local).length, 5), default=None
         )

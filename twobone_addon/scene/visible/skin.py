@@ -56,11 +56,6 @@ class Skins:
         return any(not bone or bone in mesh.vertex_groups for mesh in meshes)
 
 
-def followers(armature: Object) -> list[Object]:
-    """Followers of a single armature, see `Skins.followers`."""
-    return Skins().followers(armature)
-
-
 def deforming_beside(armature: Object, start: Vector, end: Vector) -> list[str]:
     """Names of the deforming bones between two points at rest, armature space, the one nearest to the end first."""
     bones, along = read_once(_deforming_bones, armature), np.array(end - start, dtype=float)

@@ -12,7 +12,7 @@ from mathutils import Matrix, Vector
 from ..blender_types import Object, ViewLayer
 from ..graph.rig_graph import Node
 from ..sampling.reduced_rigs import redirect
-from .skin import followers
+from .skin import Skins
 
 STAGE_NAME = ".twobone_trial"
 
@@ -38,7 +38,7 @@ class TrialRig:
 def trial(armature: Object, steering: Iterable[bpy.types.ID] = ()) -> Iterator[TrialRig]:
     """Copies, during a block, of an armature, its followers, and the datablocks `steering` that their drivers read."""
     stage = bpy.data.scenes.new(STAGE_NAME)
-    originals = dict.fromkeys([armature, *followers(armature), *steering])
+    originals = dict.fromkeys([armature, *Skins().followers(armature), *steering])
     copies = {original: original.copy() for original in originals}
     try:
         for copied in copies.values():
@@ -47,6 +47,7 @@ def trial(armature: Object, steering: Iterable[bpy.types.ID] = ()) -> Iterator[T
                 copied.data = copies.get(copied.data, copied.data)
                 copied.parent = copies.get(copied.parent, copied.parent)
                 stage.collection.objects.link(copied)
+            # Any of them may read any other one.
             for before, after in copies.items():
                 redirect(copied, before, after)
         yield TrialRig(copies[armature], stage.view_layers[0], copies)

@@ -30,12 +30,13 @@ from ...pipeline.story import Sample, Story
 from ...records import extended, replace
 from ...said import WARN, Sentence, note
 from ...scene.blender_types import Object, Scene
+from ...scene.bones import rotation_channel
 from ...scene.keys.guarding import refuse_stretched_time, refuse_unwritable
 from ...scene.keys.reading import read_keyed
 from ...scene.keys.replaced import limb_name
 from ...scene.keys.tables import ChannelKeys
 from ...scene.keys.writing import Change
-from ...scene.lookup import find_object, rotation_channel, rotation_values
+from ...scene.lookup import find_object, rotation_values
 from ...scene.new_objects import parent_frames, refuse_constrained
 from ...scene.sampling.quantities import Quantity, Samples
 from ...settings import BakeSettings
