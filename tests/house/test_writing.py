@@ -16,7 +16,7 @@ OWN_ROOMS = (
 MAY_ALSO = {
     "scene/actions.py": {"_turn_solo", "staged", "play", "_set_pose"},
     "scene/new_objects.py": {"add_empty", "mirror_plainly", "_mirror_channels", "_mirror_curves", "parent_frames"},
-    "scene/keys/destinations.py": {"_new_strip", "_assign_trial", "trial_actions", "muted_strips"},
+    "scene/keys/destinations.py": {"_new_strip", "trial_actions", "muted_strips"},
     "scene/keys/writing.py": {"_rewrite", "_new_curve", "_restore_handles"},
     "scene/keys/contact_keys.py": {"_write_curve"},
     "scene/restoring.py": {"frame_and_edits_kept"},

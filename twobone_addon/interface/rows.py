@@ -173,6 +173,7 @@ def draw_remedy(layout: bpy.types.UILayout, sentence: Sentence, stored: str = ""
         draw_switch_all(layout, "FK")
         return True
     lacks_target = isinstance(reason, Sentence) and reason.template in {NOTHING_CHOSEN, LOST, NO_TARGETS, NOT_LISTED}
+    # A role is named as it stands in its sentence: in the middle of it, or at its beginning.
     if not lacks_target or reason.values.get("role", TARGET) not in {TARGET, Sentence("Target")}:
         return False
     layout.operator("twobone.add_target", icon="EMPTY_AXIS").stored = stored or str(sentence.values.get("chain", ""))

@@ -92,6 +92,7 @@ def _shown_within(scene: Scene, armature: Object, names: ChainNames, within: tup
         return None
     if same_values(values[:, :1], present):
         return shown
+    # What decides is the same over the range, but not at the frame that is shown.
     with at_frame(scene, within[0]):
         return shown_bone(armature, names, skins)
 

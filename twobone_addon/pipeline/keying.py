@@ -40,25 +40,6 @@ from .pose.solving import CurvedChain, CurveSamples, SolvedChain
 
 
 @dataclass(frozen=True, slots=True)
-class RotationColumns:
-    """The chain's curves that hold a bone's rotation channels."""
-
-    columns: dict[int, int]
-    """Number of the curve, by index of the rotation channel."""
-
-    @classmethod
-    def of(cls, solved: CurvedChain, bone: RestBone) -> RotationColumns:
-        """The columns of a bone; empty if its rotation is not keyed."""
-        path = rotation_path(bone)
-        return cls({curve.index: number for number, curve in enumerate(solved.curves) if curve.path == path})
-
-    def filled(self, present: Array, values: Array) -> Array:
-        """Rotation channels `(M, 4)`: keyed ones from `values` `(M, K)`, the others from `present` `(M, 4)`."""
-        channels = (values[:, self.columns[index]] if index in self.columns else present[:, index] for index in range(4))
-        return np.stack(np.broadcast_arrays(*channels), axis=-1)
-
-
-@dataclass(frozen=True, slots=True)
 class _Bone:
     """A bone, with the columns of the chain's curves that pose it."""
 
@@ -66,22 +47,27 @@ class _Bone:
     channels: BoneChannels
     present: Array
     """`(F, 4)` or `(1, 4)`, present values of its rotation channels."""
-    rotation: RotationColumns
+    rotation: dict[int, int]
+    """Column of each rotation channel that is keyed, by index."""
     scale: list[int]
     """Columns of its scale; empty if that is not keyed."""
 
     @classmethod
     def of(cls, solved: CurvedChain, bone: RestBone, channels: BoneChannels, present: Array) -> _Bone:
-        path = scale_path(bone)
-        scale = {curve.index: number for number, curve in enumerate(solved.curves) if curve.path == path}
-        return cls(bone, channels, present, RotationColumns.of(solved, bone), [scale[axis] for axis in sorted(scale)])
+        rotation, scale = (
+            {curve.index: number for number, curve in enumerate(solved.curves) if curve.path == path}
+            for path in (rotation_path(bone), scale_path(bone))
+        )
+        return cls(bone, channels, present, rotation, [scale[axis] for axis in sorted(scale)])
 
     def posed(self, parent: Array | None, values: Array, rows: Indices) -> Array:
         """Pose `(M, 4, 4)` of the bone, armature space; see `PosedByCurves.poses`."""
         now = (self.channels.location, self.channels.rotation, self.channels.scale)
         channels = BoneChannels(*(frame_rows(component, rows) for component in now))
-        if self.rotation.columns:
-            turned = self.rotation.filled(frame_rows(self.present, rows), values)
+        if self.rotation:
+            still = frame_rows(self.present, rows)
+            components = (values[:, self.rotation[index]] if index in self.rotation else still[:, index] for index in range(4))
+            turned = np.stack(np.broadcast_arrays(*components), axis=-1)
             channels = replace(channels, rotation=channel_rotations(self.bone.rotation_mode, turned))
         if self.scale:
             channels = replace(channels, scale=values[:, self.scale])

@@ -116,24 +116,14 @@ def unkeyed_edits(scene: Scene, datablock: Object) -> Iterator[Edit]:
     if data is None:
         return
     if data.nla_tracks or data.use_tweak_mode:
-        yield from _all_animated_values(datablock)
+        # Where strips are blended, no single curve tells what is an edit: all values count as such.
+        curves = (fcurve for bag in animating_bags(datablock) for fcurve in bag.fcurves)
+        yield from present_values(datablock, dict.fromkeys(map(Channel.of, curves)))
         return
     for fcurve in present_fcurves(datablock):
         value = _value(datablock, fcurve.data_path, fcurve.array_index)
         if value is not None and _differs(value, fcurve.evaluate(time)):
             yield Edit(datablock, fcurve.data_path, fcurve.array_index, value)
-
-
-def _all_animated_values(datablock: Object) -> Iterator[Edit]:
-    """Value of every animated channel: where strips are blended, no single curve tells what is an edit."""
-    seen = set()
-    for bag in animating_bags(datablock):
-        for fcurve in bag.fcurves:
-            channel = Channel.of(fcurve)
-            value = _value(datablock, *channel)
-            if channel not in seen and value is not None:
-                seen.add(channel)
-                yield Edit(datablock, *channel, value)
 
 
 def present_values(datablock: Object, channels: Iterable[Channel]) -> list[Edit]:

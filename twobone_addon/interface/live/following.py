@@ -260,6 +260,7 @@ def _follow(keys: Iterable[Key], scene: bpy.types.Scene, depsgraph: Any) -> "dic
     try:
         return _pose_together(changed) if changed else {}
     except TwoBoneError:
+        # One of them fails all: each alone tells which one is to stop.
         posed = {}
         for key, inputs in changed.items():
             try:

@@ -105,6 +105,7 @@ class WithMouse(FromTable):
 
         drag, is_pressed = self.drag, event.value == "PRESS"
         is_typed = is_pressed and event.ascii != "" and event.ascii in TYPED
+        # The keys of the numpad are numbers here, not views.
         if not is_typed and is_navigation(event):
             drag.pointer.let_go()
             return {"PASS_THROUGH"}
@@ -145,6 +146,7 @@ class WithMouse(FromTable):
 
         drag = self.drag
         offset, nudge, is_changed = drag.offset, drag.nudge, np.any(drag.moved) or drag.is_known
+        # The task starts from the pose without the drag.
         self._end(context, stays=True)
         if not is_changed:
             return {"CANCELLED"}

@@ -30,6 +30,7 @@ def _after_update(scene: bpy.types.Scene, depsgraph: Any) -> None:
         _reset()
     if depsgraph.mode != "VIEWPORT" or scene.name.startswith(STAGE_NAME):
         return
+    # To compare numbers is cheap enough for every update; names are compared only where these differ.
     is_changed = depsgraph.id_type_updated("SCENE") or depsgraph.id_type_updated("COLLECTION")
     if is_changed and len(present.get(scene.name, ())) != len(scene.objects):
         _let_go(scene)

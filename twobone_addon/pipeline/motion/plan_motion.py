@@ -89,6 +89,7 @@ def plan_motion(plan: ChainPlan, samples: Samples) -> PlanMotion:
     _refuse_zero_scale(plan, world_from_armature)
     values = [samples[quantity] for quantity in plan.channels]
     pole, end_channels = at(plan.pole_world), at(plan.end_channels)
+    # The range of a setting is soft, so its curve may leave it.
     influence = at(plan.animated_settings.get("influence"))
     return PlanMotion(
         frames=plan.frames,

@@ -106,6 +106,7 @@ def mirrored_settings(armature: Object, settings: BakeSettings, guides: Mapping[
     normal, other = (normal_at_rest(armature, limb_settings, limb_settings.upper) for limb_settings in (settings, mirrored))
     if AXIAL_MIRROR * normal @ other >= 0.0:
         return mirrored
+    # Seen from the other side, the greatest angle is the least.
     limits = {low: -getattr(mirrored, high) for low, high in PAIRS} | {high: -getattr(mirrored, low) for low, high in PAIRS}
     of_joints = tuple((-greatest, -least) for least, greatest in mirrored.limits)
     return replace(mirrored, bend=OTHER_SIDE[mirrored.bend], limits=of_joints, **limits)

@@ -98,6 +98,7 @@ def end_bone_of(chain: FoundChain, settings: BakeSettings) -> tuple[RestBone | N
             'Bone "{bone}" at the tip is parented elsewhere, so the chain cannot turn it. Let the end follow.',
             bone=chain.names.tip,
         )
+    # The chain's bones end with the one whose head is the tip.
     if not chain.names.tip_at_tail:
         return bones[-1], len(bones) - 2
     carrier = chain.armature.pose.bones[chain.names.tip]

@@ -98,19 +98,19 @@ class ChainPictures:
 
     def at(self, row: int) -> ChainPicture:
         """The picture of one row."""
-        world, axes, root = self.world_from_armature[row], self.frames[row, :, :2], self.joints[row, 0]
+        world, axes, root = self.world_from_armature[[row]], self.frames[row, :, :2], self.joints[row, 0]
         lengths = self.lengths[row]
         if self.limits is not None and len(lengths) == 2:  # noqa: PLR2004 - two links
             bounds = limit_bounds(lengths, self.limits.ravel(), float(self.rest_directions[row]))
         else:
             bounds = ring_bounds(lengths)
         return ChainPicture(
-            root=_transformed(world, root[None])[0],
-            axes=world[:3, :3] @ axes * lengths.sum(),
-            reach_bounds=tuple(_transformed(world, root + bound @ axes.T) for bound in bounds),
-            joints=_transformed(world, self.joints[row]),
-            other_joints=_transformed(world, self.other_joints[row]),
-            target=_transformed(world, (root + axes @ self.targets[row])[None])[0],
+            root=points(world, root[None])[0],
+            axes=world[0, :3, :3] @ axes * lengths.sum(),
+            reach_bounds=tuple(points(world, root + bound @ axes.T) for bound in bounds),
+            joints=points(world, self.joints[row]),
+            other_joints=points(world, self.other_joints[row]),
+            target=points(world, (root + axes @ self.targets[row])[None])[0],
             aim=self.aims[row],
             pole=None if self.poles is None else self.poles[row],
         )
@@ -226,8 +226,3 @@ def limit_bounds(lengths: Array, limits: Array, rest_direction: float) -> list[A
     edges = [(upper[0] + (upper[1] - upper[0]) * turns, np.full_like(turns, angle)) for angle in still]
     edges += [(np.full_like(turns, angle), lower[0] + (lower[1] - lower[0]) * turns) for angle in upper]
     return [forward(np.stack(edge, axis=-1), lengths)[..., -1, :] for edge in edges]
-
-
-def _transformed(matrix: Array, positions: Array) -> Array:
-    """Points `(P, 3)` transformed by a matrix `(4, 4)`."""
-    return positions @ matrix[:3, :3].T + matrix[:3, 3]

@@ -18,9 +18,6 @@ from ..lookup import object_named
 from .animation_reading import Animation, steers_bones
 from .rig_graph import RigGraph
 
-DELTA_ROTATIONS = {"QUATERNION": "delta_rotation_quaternion"}
-"""Delta rotation channel by rotation mode; Euler orders have `delta_rotation_euler`, and Blender shows none for axis-angle."""
-
 ROTATION_WIDTH = 4
 """Number of values of the widest rotation channels."""
 
@@ -52,8 +49,7 @@ class LineageReader:
         if _constrained(thing.constraints, animation, "constraints[") or animation.moves("rotation_mode"):
             return None
         mode = thing.rotation_mode
-        channels = self._channels(thing, animation, "", rotation_channel(mode))
-        deltas = self._deltas(thing, animation)
+        channels, deltas = (self._channels(thing, animation, "", mode, prefix=prefix) for prefix in ("", "delta_"))
         if channels is None or deltas is None:
             return None
         return ObjectLink(mode, channels, deltas, np.array(thing.matrix_parent_inverse))
@@ -78,8 +74,7 @@ class LineageReader:
         if node not in self._bone_channels:
             animation, path = self._graph.animation(armature), f"{bone.path_from_id()}."
             is_known = not animation.moves(f"{path}rotation_mode")
-            rotation = rotation_channel(bone.rotation_mode)
-            self._bone_channels[node] = self._channels(bone, animation, path, rotation) if is_known else None
+            self._bone_channels[node] = self._channels(bone, animation, path, bone.rotation_mode) if is_known else None
         return self._bone_channels[node]
 
     def value(self, thing: Object, path: str) -> Array | None:
@@ -95,22 +90,16 @@ class LineageReader:
         # A curve may go beyond what a property allows; Blender clamps when it writes the value.
         return np.clip(values[:, 0], limits.hard_min, limits.hard_max)
 
-    def _channels(self, owner: Object | PoseBone, animation: Animation, path: str, rotation_name: str) -> ChannelValues | None:
-        location = self._values(owner, animation, path, "location")
-        rotation = self._values(owner, animation, path, rotation_name)
-        scale = self._values(owner, animation, path, "scale")
-        if location is None or rotation is None or scale is None:
-            return None
-        return ChannelValues(location, _four(rotation), scale)
-
-    def _deltas(self, thing: Object, animation: Animation) -> ChannelValues | None:
-        location = self._values(thing, animation, "", "delta_location")
-        scale = self._values(thing, animation, "", "delta_scale")
-        if thing.rotation_mode == "AXIS_ANGLE":
+    def _channels(
+        self, owner: Object | PoseBone, animation: Animation, path: str, mode: str, *, prefix: str = ""
+    ) -> ChannelValues | None:
+        location = self._values(owner, animation, path, f"{prefix}location")
+        scale = self._values(owner, animation, path, f"{prefix}scale")
+        if prefix and mode == "AXIS_ANGLE":
             # Nothing can set an object's delta rotation by axis and angle: it stays at 0 about Y.
             rotation: Array | None = np.array([[0.0, 0.0, 1.0, 0.0]])
         else:
-            rotation = self._values(thing, animation, "", DELTA_ROTATIONS.get(thing.rotation_mode, "delta_rotation_euler"))
+            rotation = self._values(owner, animation, path, f"{prefix}{rotation_channel(mode)}")
         if location is None or rotation is None or scale is None:
             return None
         return ChannelValues(location, _four(rotation), scale)

@@ -101,6 +101,7 @@ class Digest:
             for strip, of_action in zip(strips, curves, strict=True):
                 if of_action:
                     self.add_settings(strip)
+                    # A strip has curves of its own, for its influence and its time.
                     for fcurve in (*strip.fcurves, *of_action):
                         self.add_curve(fcurve)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 import bpy
@@ -125,10 +125,10 @@ def _stored_name(name: str) -> str:
 
 def note_root(armature: Object, names: Iterable[str], root: str) -> None:
     """Note on the strips of planted legs which strip moves their root, if that root has a strip."""
-    if _baked_strip(armature, _stored_name(root)) is None:
+    if _baked_strip(armature, root) is None:
         return
     for name in names:
-        strip = _baked_strip(armature, _stored_name(name))
+        strip = _baked_strip(armature, name)
         if strip is not None:
             assign_item(strip.action, ROOT, _stored_name(root))
 
@@ -151,7 +151,7 @@ def strips_of(armature: Object, names: Sequence[str]) -> list[str]:
 
 def paths_of_strips(armature: Object, names: Iterable[str]) -> set[str]:
     """Data paths that baked strips animate."""
-    strips = [strip for strip in (_baked_strip(armature, _stored_name(name)) for name in names) if strip is not None]
+    strips = [strip for strip in (_baked_strip(armature, name) for name in names) if strip is not None]
     return {fcurve.data_path for strip in strips for fcurve in strip_bag(strip).fcurves}
 
 
@@ -162,7 +162,6 @@ def remove_baked_strip(armature: Object, name: str) -> int:
 
     A strip that somebody has keyed since stays.
     """
-    name = _stored_name(name)
     strip = _baked_strip(armature, name)
     if strip is None:
         return 0
@@ -181,7 +180,7 @@ def remove_baked_strip(armature: Object, name: str) -> int:
 
 def is_untouched_strip(armature: Object, name: str) -> bool | None:
     """Whether the baked strip of that name has exactly the keys that a run wrote; `None` without such a strip."""
-    strip = _baked_strip(armature, _stored_name(name))
+    strip = _baked_strip(armature, name)
     if strip is None:
         return None
     channels = Ledger.of(strip_bag(strip)).channels
@@ -203,7 +202,7 @@ def is_planted(armature: Object) -> bool:
 
 def has_baked_strip(armature: Object, name: str, start: float, end: float) -> bool:
     """Whether there is a baked strip of that name from `start` to `end`."""
-    strip = _baked_strip(armature, _stored_name(name))
+    strip = _baked_strip(armature, name)
     return strip is not None and strip.frame_start <= start and strip.frame_end >= end
 
 
@@ -221,7 +220,8 @@ def _baked_strip(armature: Object, name: str) -> NlaStrip | None:
 
 
 def _track_of(armature: Object, name: str) -> NlaTrack | None:
-    return next((track for track in tracks_of(armature.animation_data)[::-1] if track.name == name), None)
+    tracks, name = tracks_of(armature.animation_data), _stored_name(name)
+    return next((track for track in reversed(tracks) if track.name == name), None)
 
 
 def _new_strip(armature: Object, action: Action, name: str) -> NlaStrip:
@@ -246,42 +246,23 @@ def _place_strip(strip: NlaStrip, start: float, end: float) -> None:
         assign(strip, name, frame)
 
 
-@dataclass(frozen=True, slots=True)
-class _Original:
-    """An object's own animation, and the action that replaces it for a while."""
-
-    thing: Object
-    was_animated: bool
-    play_again: Callable[[], None]
-    trial: Action
-
-
 @contextmanager
 def trial_actions(things: Sequence[Object]) -> Iterator[None]:
     """Give each object a copy of its action in a block; afterwards its own one is assigned again, and the copy removed."""
-    originals: list[_Original] = []
-    try:
-        originals.extend(_assign_trial(thing) for thing in things)
+    with ExitStack() as stack:
+        for thing in things:
+            data = thing.animation_data
+            was_animated, data = data is not None, data or thing.animation_data_create()
+            action, identifier = data.action, own_slot(data)
+            trial = action.copy() if action else bpy.data.actions.new(TRIAL_NAME)
+            stack.callback(bpy.data.actions.remove, trial)
+            if not was_animated:
+                stack.callback(thing.animation_data_clear)
+            stack.callback(playing(data))
+            data.action = trial
+            # The slots of a copy have the same identifiers.
+            assign_slot(data, identifier)
         yield
-    finally:
-        for original in originals:
-            original.play_again()
-            if not original.was_animated:
-                original.thing.animation_data_clear()
-            bpy.data.actions.remove(original.trial)
-
-
-def _assign_trial(thing: Object) -> _Original:
-    data = thing.animation_data
-    was_animated, data = data is not None, data or thing.animation_data_create()
-    action = data.action
-    identifier = own_slot(data)
-    # The slots of a copy have the same identifiers.
-    trial = action.copy() if action else bpy.data.actions.new(TRIAL_NAME)
-    original = _Original(thing, was_animated, playing(data), trial)
-    data.action = trial
-    assign_slot(data, identifier)
-    return original
 
 
 @contextmanager
@@ -290,7 +271,7 @@ def muted_strips(names: Iterable[tuple[str, str]]) -> Iterator[None]:
 
     What only they animate has the values from before them.
     """
-    strips = [(object_named(owner), _stored_name(name)) for owner, name in names]
+    strips = [(object_named(owner), name) for owner, name in names]
     muted = [(owner, name) for owner, name in strips if _baked_strip(owner, name) is not None and not _track_of(owner, name).mute]
     actions: dict[Object, list[Action]] = {}
     for owner, name in muted:

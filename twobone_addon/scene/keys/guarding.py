@@ -42,6 +42,7 @@ def refuse_unwritable(armature: Object, paths: list[str], destination: str, *, i
         return
     _refuse_drivers(armature, data, paths)
     curves = curves_at(curve_bag(armature), paths)
+    # How the action is blended, shared or locked does not matter to a strip on a track of its own.
     if destination == "NLA":
         _refuse_hidden_strip(data, curves, is_motion=is_motion)
         return
@@ -91,6 +92,7 @@ def refuse_uneditable(armature: Object, paths: list[str], destination: str) -> N
 
 
 def _refuse_armature(armature: Object) -> None:
+    # Blender lets scripts key linked data, and loses the keys when the file is opened again.
     if not armature.is_editable:
         raise WriteError(
             '{kind} "{object}" is linked from another file. Make it local or override it first.',
@@ -182,6 +184,7 @@ def _slot_players(armature: Object, data: AnimData) -> list[str]:
 
 def _refuse_locked(fcurve: FCurve) -> None:
     group = fcurve.group
+    # Keys that are written in bulk go past Blender's own lock.
     if fcurve.lock or (group is not None and group.lock):
         raise WriteError("Curve {curve} is locked. Unlock it in the Graph Editor first.", curve=_name(fcurve))
 
@@ -189,6 +192,7 @@ def _refuse_locked(fcurve: FCurve) -> None:
 def _refuse_curve(fcurve: FCurve) -> None:
     _refuse_locked(fcurve)
     group = fcurve.group
+    # Keys beside samples would corrupt the curve.
     if fcurve.sampled_points:
         raise WriteError("Curve {curve} holds samples instead of keys. Convert it to keys first.", curve=_name(fcurve))
     if fcurve.mute or (group is not None and group.mute):

@@ -22,7 +22,7 @@ from ..lookup import read_once
 from ..restoring import Edit
 from ..versions import curve_bag, slot_key
 from ..writer import assign, unset
-from .nudges import forget_nudges
+from .nudges import by_slot, forget_nudges
 from .older_notes import ILLEGIBLE, add_marked, add_notes, is_of_older_version, known_by_types
 from .reading import curves_at, key_frames, motion_curves, read_frames
 from .replaced import (
@@ -252,6 +252,7 @@ class Ledger:
             "sets": self.sets,
             "sizes": sizes,
         }
+        # The length of the header, the header, and all parts end to end.
         header = json.dumps({"channels": channels, **rest}).encode()
         return b"".join([len(header).to_bytes(8, "little"), header, *parts.all])
 
@@ -295,7 +296,7 @@ def is_set(path: str, but: Sequence[Action] = ()) -> bool:
 def _set_before(path: str, but: Sequence[Action]) -> SetProperty | None:
     """What the ledgers of other actions note of a property that was set along with their keys; `None` where none has."""
     for action in bpy.data.actions:
-        for text in _texts_of(action).values() if action not in but and getattr(action, PROPERTY, "") else ():
+        for text in by_slot(action, PROPERTY, str).values() if action not in but and getattr(action, PROPERTY, "") else ():
             try:
                 noted = _header(base64.b64decode(text))[0]["sets"].get(path)
             except ILLEGIBLE:
@@ -359,18 +360,10 @@ def _written(parts: Sequence[bytes], numbers: Sequence[int]) -> Written:
 
 def _texts(bag: CurveBag) -> dict[str, str]:
     """Packed ledgers of an action, by slot; one stored by Blender 4.2, which has no slots, belongs to this bag's slot."""
-    texts = _texts_of(bag.id_data)
+    texts = by_slot(bag.id_data, PROPERTY, str)
     if "" in texts and slot_key(bag):
         texts[slot_key(bag)] = texts.pop("")
     return texts
-
-
-def _texts_of(action: Action) -> dict[str, str]:
-    try:
-        texts = json.loads(getattr(action, PROPERTY, "") or "{}")
-    except (ValueError, RecursionError):
-        return {}
-    return texts if isinstance(texts, dict) and all(isinstance(text, str) for text in texts.values()) else {}
 
 
 def ledgers_of_objects() -> dict[str, Ledger]:

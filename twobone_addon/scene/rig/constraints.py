@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import bpy
 
 from ...errors import ChainError
@@ -33,6 +36,11 @@ def is_constrained(bone: PoseBone) -> bool:
 def acts_on(bone: PoseBone) -> bool:
     """Whether constraints of its own, or IK from further down, pose a bone now."""
     return any(is_acting(constraint) for constraint in (*bone.constraints, *turning(bone)))
+
+
+def entries_of(constraint: Constraint) -> Sequence[Any]:
+    """What has target and subtarget of a constraint: itself, or, of an Armature constraint, its entries."""
+    return constraint.targets if constraint.type == "ARMATURE" else [constraint]
 
 
 def turned_bones(constraint: Constraint, carrier: PoseBone) -> list[PoseBone]:

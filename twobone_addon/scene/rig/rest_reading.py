@@ -20,7 +20,7 @@ from ..bones import ChainNames, bones_below, read_rest_bone
 from ..graph.rig_graph import inverse_kinematics
 from ..keys.reading import moving_curves
 from ..lookup import read_once
-from .constraints import is_acting
+from .constraints import entries_of, is_acting
 
 COINCIDENT = 1e-4
 """Distance, relative to the bone's link, within which a tail is at a joint: single precision far from the origin."""
@@ -121,12 +121,8 @@ def read_skeleton(armature: Object) -> Skeleton:
 def _followed(armature: Object, constraints: Iterable[Constraint]) -> Iterator[str]:
     """Names of the bones of the same armature that constraints make a bone follow."""
     for constraint in constraints:
-        if constraint.type not in FOLLOWING:
-            continue
-        if constraint.type == "ARMATURE":
-            yield from (entry.subtarget for entry in constraint.targets if entry.target == armature)
-        elif constraint.target == armature:
-            yield constraint.subtarget
+        if constraint.type in FOLLOWING:
+            yield from (entry.subtarget for entry in entries_of(constraint) if entry.target == armature)
 
 
 def _points(items: Any, name: str) -> Array:

@@ -27,6 +27,7 @@ from ..keys.writing import ChannelKeys, write_keys
 from ..lookup import rotation_values
 from ..versions import curve_bag, ensure_curve_bag, present_fcurves
 from ..writer import assign, drop_curve, keep, on_failure
+from .constraints import entries_of
 
 LOCAL_SPACES = {"LOCAL", "LOCAL_WITH_PARENT", "LOCAL_OWNER_ORIENT"}
 """Owner spaces of constraints that turn with the bone's roll."""
@@ -171,8 +172,7 @@ def _all_constraints() -> Iterator[Constraint]:
 
 
 def _has_target(constraint: Constraint, armature: Object, bone: str) -> bool:
-    targets = constraint.targets if constraint.type == "ARMATURE" else [constraint]
-    return any(target.target == armature and target.subtarget == bone for target in targets)
+    return any(entry.target == armature and entry.subtarget == bone for entry in entries_of(constraint))
 
 
 def _carried_objects(armature: Object, bone: str) -> Iterator[Object]:

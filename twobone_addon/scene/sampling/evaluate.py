@@ -55,6 +55,7 @@ def batches(quantities: Sequence[Quantity], objects: Mapping[str, Object]) -> li
     room = 0
     for connected in by_set.values():
         size = len({quantity.object for quantity in connected})
+        # A set that is larger than a batch gets one of its own.
         if size > room:
             made.append([])
             room = FEW_OBJECTS

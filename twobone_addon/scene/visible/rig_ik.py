@@ -12,7 +12,7 @@ from ...core.rig.bones import RestBone
 from ..blender_types import Constraint, Object, PoseBone
 from ..bones import ChainNames, constraint_path, read_rest_bone
 from ..graph.rig_graph import Node, RigGraph
-from ..rig.constraints import LINKS, is_acting, turned_bones
+from ..rig.constraints import LINKS, entries_of, is_acting, turned_bones
 from ..versions import is_hidden
 
 BESIDE = 0.02
@@ -164,8 +164,5 @@ def _target_of(constraint: Constraint) -> Node:
 
 
 def _copies(constraint: Constraint, armature: Object, bone: str) -> bool:
-    if constraint.type not in COPYING:
-        return False
-    if constraint.type == "ARMATURE":
-        return any(entry.target == armature and entry.subtarget == bone for entry in constraint.targets)
-    return constraint.target == armature and constraint.subtarget == bone
+    entries = entries_of(constraint) if constraint.type in COPYING else ()
+    return any(entry.target == armature and entry.subtarget == bone for entry in entries)

@@ -20,7 +20,7 @@ from ..graph.rig_graph import Node, Stillness
 from ..keys.reading import is_animated, moving_curves, read_frames
 from ..lookup import bone_owner, object_named, owner_of, resolved
 from ..restoring import Edit, apply_edits
-from ..rig.constraints import acts_on, turned_bones
+from ..rig.constraints import acts_on, entries_of, turned_bones
 from ..sampling.evaluate import values_over
 from ..versions import is_hidden
 from .rig_ik import COPYING, RigIk, RigReader
@@ -182,6 +182,7 @@ def _helpful_values(
                 if remaining < fewest:
                     fewest, best = remaining, value
                     helpful[owner, path] = value
+            # It stays at its best while the next is tried: some switches help only together.
             set_value(copied, path, best)
         tried.layer.update()
         return helpful, hindrances(tried.thing, names, tried.evaluated)
@@ -250,8 +251,7 @@ def _copy_influences(armature: Object, reader: RigReader, bone: str, control: No
 
 
 def _sources(constraint: Constraint) -> Iterator[Node]:
-    entries = constraint.targets if constraint.type == "ARMATURE" else [constraint]
-    for entry in entries:
+    for entry in entries_of(constraint):
         if entry.target is not None:
             yield entry.target.name, entry.subtarget
 
@@ -389,8 +389,7 @@ def _source(bone: PoseBone, influences: dict[tuple[str, str], float]) -> PoseBon
 
 
 def _copied(bone: PoseBone, constraint: Constraint) -> PoseBone | None:
-    entries = constraint.targets if constraint.type == "ARMATURE" else [constraint]
-    for entry in entries:
+    for entry in entries_of(constraint):
         if entry.target == bone.id_data and entry.subtarget in bone.id_data.pose.bones:
             return bone.id_data.pose.bones[entry.subtarget]
     return None

@@ -271,6 +271,7 @@ def shown_bone(armature: Object, names: ChainNames, skins: Skins | None = None) 
     skins = skins or Skins()
     linked, (_, mid, tip) = MotionLinks(armature, {names.lower}, skins), _rest_joints(armature, names)
     deforms = skins.deforms_a_mesh(armature)
+    # A control rig deforms nothing itself, but another armature that follows it does.
     others = [] if deforms else [other for other in skins.followers(armature) if skins.deforms_a_mesh(other)]
     candidates = [shown for other in others for shown in linked.shown_beside(other, mid, tip)]
     if not candidates:
