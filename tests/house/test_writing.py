@@ -20,7 +20,7 @@ MAY_ALSO = {
     "scene/keys/writing.py": {"_rewrite", "_new_curve", "_restore_handles"},
     "scene/keys/contact_keys.py": {"_write_curve"},
     "scene/restoring.py": {"frame_and_edits_kept"},
-    "scene/rig/rolling.py": {"_set_rolls", "_roll", "set_rotation_mode"},
+    "scene/rig/rolling.py": {"_set_rolls", "change_rolls", "set_rotation_mode"},
     "scene/visible/switches.py": {"switched_bones"},
     "tasks/switch/limb_switch.py": {"fk_settings_over"},
 }

@@ -118,7 +118,14 @@ class GroundSurface:
             hit, normal = self._first_hit(Vector(local[point, frame]), Vector(directions[frame]).normalized())
             if hit is not None:
                 hits[point, frame], normals[point, frame] = hit, normal
-        return self._in_world(hits, normals, world_from_ground, ground_from_world)
+        matrices = every_row(world_from_ground, count)
+        heights = np.einsum("fj,pfj->pf", matrices[:, 2, :3], hits) + matrices[:, 2, 3]
+        # Normals transform as covectors.
+        turned = np.einsum("fji,pfj->pfi", every_row(ground_from_world, count)[:, :3, :3], normals)
+        upward = np.where(turned[..., 2:] < 0.0, -turned, turned)
+        lengths = np.linalg.norm(upward, axis=-1, keepdims=True)
+        unit = np.divide(upward, lengths, out=np.broadcast_to(-DOWN, upward.shape).copy(), where=lengths > 0.0)
+        return np.where(np.isnan(heights), -np.inf, heights), unit
 
     def _first_hit(self, start: Vector, direction: Vector) -> tuple[Vector | None, Vector | None]:
         """First hit of a ray on the mesh, with the normal; from above all of it if the ray starts inside a solid.
@@ -130,18 +137,6 @@ class GroundSurface:
         if hit is None or (top is not None and normal.dot(direction) * top_normal.dot(direction) < 0.0):
             return top, top_normal
         return hit, normal
-
-    @staticmethod
-    def _in_world(hits: Array, normals: Array, world_from_ground: Array, ground_from_world: Array) -> tuple[Array, Array]:
-        count = hits.shape[1]
-        matrices = every_row(world_from_ground, count)
-        heights = np.einsum("fj,pfj->pf", matrices[:, 2, :3], hits) + matrices[:, 2, 3]
-        # Normals transform as covectors.
-        turned = np.einsum("fji,pfj->pfi", every_row(ground_from_world, count)[:, :3, :3], normals)
-        upward = np.where(turned[..., 2:] < 0.0, -turned, turned)
-        lengths = np.linalg.norm(upward, axis=-1, keepdims=True)
-        unit = np.divide(upward, lengths, out=np.broadcast_to(-DOWN, upward.shape).copy(), where=lengths > 0.0)
-        return np.where(np.isnan(heights), -np.inf, heights), unit
 
 
 def _evaluated_mesh(scene: Scene, thing: Object) -> tuple[list[Vector], list[tuple[int, ...]]]:

@@ -193,15 +193,16 @@ feet: Memory[list[FootPicture]] = Memory(concerns=lambda armature, change: _move
 
 def feet_of(armature: bpy.types.Object) -> list[FootPicture]:
     """Return the pictures of an armature's feet; they take a pass over all frames, so they follow a change in a pause."""
-    return feet.recall(armature.name, lambda name=armature.name: _pictures(name))
+    name = armature.name
 
+    def find() -> list[FootPicture]:
+        rig = bpy.data.objects.get(name)
+        try:
+            return foot_pictures(bpy.context.scene, rig) if rig is not None else []
+        except TwoBoneError:
+            return []
 
-def _pictures(name: str) -> list[FootPicture]:
-    armature = bpy.data.objects.get(name)
-    try:
-        return foot_pictures(bpy.context.scene, armature) if armature is not None else []
-    except TwoBoneError:
-        return []
+    return feet.recall(name, find)
 
 
 def pictures_around(pictures: Sequence[FootPicture], frame: float) -> list[FootPicture]:

@@ -79,18 +79,18 @@ def draw(context: bpy.types.Context, armature: bpy.types.Object) -> None:
 
 def begin_drawing(lines_of: Callable[[Any, Palette], Lines], state: Any) -> Any:
     """Draw the lines of a running operation's state in all viewports; return the handle for `end_drawing`."""
-    return bpy.types.SpaceView3D.draw_handler_add(_draw_lines, (lines_of, state), "WINDOW", "POST_VIEW")
+
+    def draw_lines() -> None:
+        context = bpy.context
+        lines = lines_of(state, theme_palette(context.preferences.themes[0], ""))
+        _draw_batches(context, _batches({WIDE: lines}), in_front=True)
+
+    return bpy.types.SpaceView3D.draw_handler_add(draw_lines, (), "WINDOW", "POST_VIEW")
 
 
 def end_drawing(handle: Any) -> None:
     """Stop drawing what `begin_drawing` began."""
     bpy.types.SpaceView3D.draw_handler_remove(handle, "WINDOW")
-
-
-def _draw_lines(lines_of: Callable[[Any, Palette], Lines], state: Any) -> None:
-    context = bpy.context
-    lines = lines_of(state, theme_palette(context.preferences.themes[0], ""))
-    _draw_batches(context, _batches({WIDE: lines}), in_front=True)
 
 
 def draw_labels(context: bpy.types.Context, armature: bpy.types.Object) -> None:

@@ -189,7 +189,10 @@ class TWOBONE_PT_chains(Sidebar, bpy.types.Panel):
             _draw_scoped(layout, armature.name, OF_CHARACTER, "ARMATURE_DATA")
             return
         _draw_choices(layout, context, chain)
-        self._draw_other_limb(context)
+        # A selected limb that is not in the list needs two clicks: this one, then Bake.
+        if lower := offered_limb(context):
+            text = pgettext_iface("Add Target for {bone}").format(bone=lower)
+            layout.operator(TWOBONE_OT_add_target.bl_idname, text=text, translate=False, icon="EMPTY_AXIS")
         draw_sight(layout, context, chain)
         if not is_seen_elsewhere(chain):
             _draw_next_step(layout, context, armature)
@@ -207,13 +210,6 @@ class TWOBONE_PT_chains(Sidebar, bpy.types.Panel):
         if reason:
             draw_sentence(layout, reason, context)
             draw_remedy(layout, reason, chain.name)
-
-    def _draw_other_limb(self, context: bpy.types.Context) -> None:
-        """Draw Add Target for the selected limb if it is not in the list; Bake is the second click."""
-        lower = offered_limb(context)
-        if lower:
-            text = pgettext_iface("Add Target for {bone}").format(bone=lower)
-            self.layout.operator(TWOBONE_OT_add_target.bl_idname, text=text, translate=False, icon="EMPTY_AXIS")
 
     def _draw_list(self, armature: bpy.types.Object) -> None:
         row = self.layout.row()

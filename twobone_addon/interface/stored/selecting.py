@@ -91,11 +91,7 @@ def chains_of_bones(armature: bpy.types.Object) -> list[StoredChain]:
     bones = selected_bones(armature)
     active = armature.data.bones.active
     bones.sort(key=lambda bone: bone.name != (active.name if active else ""))
-    names: list[str] = []
-    for name in _names_of_chains(armature, bones):
-        if name not in names:
-            names.append(name)
-    return [armature.twobone.chains[name] for name in names]
+    return [armature.twobone.chains[name] for name in dict.fromkeys(_names_of_chains(armature, bones))]
 
 
 def _names_of_chains(armature: bpy.types.Object, bones: list[bpy.types.PoseBone]) -> Iterator[str]:

@@ -148,9 +148,14 @@ def is_current(present: PresentPlan, settings: BakeSettings) -> bool:
     """Whether the plan is still valid: same settings, same bones at rest."""
     armature = object_named(present.plan.names.armature)
     return present.settings == settings and all(
-        bone.name in armature.pose.bones and _is_same_bone(bone, read_rest_bone(armature.pose.bones[bone.name]))
+        bone.name in armature.pose.bones and _are_same(bone, read_rest_bone(armature.pose.bones[bone.name]))
         for bone in present.plan.rest.bones
     )
+
+
+def _are_same(first: RestBone, second: RestBone) -> bool:
+    names = ("rotation_mode", "inherit_scale", "inherit_rotation", "local_location", "length", "rest")
+    return all(np.array_equal(getattr(first, name), getattr(second, name)) for name in names)
 
 
 def read_fixed(present: PresentPlan, armature: Object, chain: StoredChain) -> tuple[Any, ...] | None:
@@ -325,14 +330,3 @@ def _scales(plan: ChainPlan, motion: PlanMotion, solved: KeyedPose) -> list[Chan
         name = plan.rest.bones[index].name
         values += [ChannelValue(name, "scale", axis, float(scale[axis])) for axis in range(3)]
     return values
-
-
-def _is_same_bone(first: RestBone, second: RestBone) -> bool:
-    return (
-        first.rotation_mode == second.rotation_mode
-        and first.inherit_scale == second.inherit_scale
-        and first.inherit_rotation == second.inherit_rotation
-        and first.local_location == second.local_location
-        and first.length == second.length
-        and np.array_equal(first.rest, second.rest)
-    )

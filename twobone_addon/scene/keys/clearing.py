@@ -104,14 +104,14 @@ def _recorded_curves(ledger: Ledger, paths: Collection[str]) -> list[_RecordedCu
 
 def rewriting(fcurve: FCurve, present: KeyTable) -> None:
     """Note the present keys of a curve, which are about to be changed."""
-    on_failure(partial(_restore_keys, fcurve, present))
 
+    def restore() -> None:
+        fcurve.keyframe_points.clear()
+        put_keys(fcurve, present)
+        # Blender's update of the curve would compute handles anew.
+        fcurve.id_data.update_tag()
 
-def _restore_keys(fcurve: FCurve, table: KeyTable) -> None:
-    """Restore keys bit by bit, without Blender's update, which would compute handles anew."""
-    fcurve.keyframe_points.clear()
-    put_keys(fcurve, table)
-    fcurve.id_data.update_tag()
+    on_failure(restore)
 
 
 def replace_keys(fcurve: FCurve, table: KeyTable, *, present: KeyTable) -> None:

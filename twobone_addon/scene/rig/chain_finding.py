@@ -323,7 +323,7 @@ def chain_from_names(armature: Object, upper: str, lower: str, tip: str = "", ti
                 bone=name,
                 armature=armature.name,
             )
-    if bones[upper] not in ancestors(bones[lower]):
+    if bones[upper] not in bones[lower].parent_recursive:
         raise ChainError(
             'Bone "{bone}" is not a descendant of "{upper}". Choose an upper bone and a lower bone of the same limb.',
             bone=lower,
@@ -346,7 +346,7 @@ def chain_from_selection(armature: Object, tip: str = "", tip_end: str = "AUTO")
     if limb is not None:
         selected = [armature.pose.bones[name] for name in limb]
     else:
-        selected = sorted(bones, key=lambda bone: len(ancestors(bone)))
+        selected = sorted(bones, key=lambda bone: len(bone.parent_recursive))
     if not 1 <= len(selected) <= MOST_BONES:
         raise SelectionError(
             'Armature "{armature}" has {count} bones selected. Select the upper and the lower bone of a limb, such as thigh and '
@@ -357,7 +357,7 @@ def chain_from_selection(armature: Object, tip: str = "", tip_end: str = "AUTO")
     if len(selected) == 1:
         selected = list(_limb_around(selected[0]))
     for above, below in pairwise(selected):
-        if above not in ancestors(below):
+        if above not in below.parent_recursive:
             raise SelectionError(
                 'Bones "{above}" and "{below}" are not on one limb. Choose a bone and one of its descendants.',
                 above=above.name,
@@ -397,13 +397,8 @@ def _controlled_limb(selected: list[PoseBone], limbs: ControlLimbs) -> tuple[str
     upper = selected[0].id_data.pose.bones[first.forward[0]]
     # Selected bones of the chain itself say which of them are upper, lower and tip.
     is_chain = first.forward == first.turned or len(selected) > 1
-    is_own = all(bone == upper or upper in ancestors(bone) for bone in selected)
+    is_own = all(bone == upper or upper in bone.parent_recursive for bone in selected)
     return None if is_chain and is_own else first.forward
-
-
-def ancestors(bone: PoseBone) -> list[PoseBone]:
-    """A bone's ancestors, nearest first."""
-    return list(bone.parent_recursive)
 
 
 def bones_between(armature: Object, first: str, last: str) -> list[PoseBone]:
@@ -411,7 +406,7 @@ def bones_between(armature: Object, first: str, last: str) -> list[PoseBone]:
     bones = armature.pose.bones
     if first not in bones or last not in bones:
         return []
-    path = [bones[last], *ancestors(bones[last])]
+    path = [bones[last], *bones[last].parent_recursive]
     return path[: path.index(bones[first]) + 1] if bones[first] in path else []
 
 
@@ -461,9 +456,9 @@ def _named_tip(lower: PoseBone, tip: PoseBone, tip_end: str) -> Tip:
         if tip_end == "HEAD":
             raise ChainError('The tip is the head of the lower bone "{bone}" itself. Choose its tail.', bone=lower.name)
         return Tip(tip.name, at_tail=True)
-    above = ancestors(lower)
-    is_loose = not lower.children and tip_end != "TAIL" and tip not in above and len(ancestors(tip)) < len(above)
-    if lower not in ancestors(tip) and not is_loose:
+    above = lower.parent_recursive
+    is_loose = not lower.children and tip_end != "TAIL" and tip not in above and len(tip.parent_recursive) < len(above)
+    if lower not in tip.parent_recursive and not is_loose:
         raise ChainError(
             'Tip bone "{bone}" is not a descendant of the lower bone "{lower}". Choose a bone below it.',
             bone=tip.name,
@@ -544,7 +539,9 @@ def _pairs_around(bone: PoseBone, passed_over: PassedOver) -> list[tuple[PoseBon
 
 def _above(bone: PoseBone, passed_over: PassedOver) -> PoseBone | None:
     """The nearest ancestor that does not start where the bone does, as helper bones of rigs do; as a whole bone."""
-    apart = (up for up in ancestors(bone) if (up.bone.head_local - bone.bone.head_local).length > COINCIDENT * bone.bone.length)
+    apart = (
+        up for up in bone.parent_recursive if (up.bone.head_local - bone.bone.head_local).length > COINCIDENT * bone.bone.length
+    )
     parent = next(apart, None)
     return whole_of(parent, passed_over) if parent else None
 

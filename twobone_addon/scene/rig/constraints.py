@@ -43,6 +43,11 @@ def entries_of(constraint: Constraint) -> Sequence[Any]:
     return constraint.targets if constraint.type == "ARMATURE" else [constraint]
 
 
+def reads_bone(constraint: Constraint, armature: Object, bone: str) -> bool:
+    """Whether a bone of an armature is the target of a constraint, or one of several."""
+    return any(entry.target == armature and entry.subtarget == bone for entry in entries_of(constraint))
+
+
 def turned_bones(constraint: Constraint, carrier: PoseBone) -> list[PoseBone]:
     """The bones that an IK constraint on `carrier` turns, last one first."""
     above = [carrier, *carrier.parent_recursive]

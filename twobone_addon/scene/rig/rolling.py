@@ -18,7 +18,7 @@ from ...core.rig.channels import STILL_ZERO
 from ...errors import WriteError
 from ...records import replace
 from ...said import Sentence
-from ..blender_types import Channel, Constraint, EditBone, FCurve, Object, PoseBone
+from ..blender_types import Channel, Constraint, FCurve, Object, PoseBone
 from ..bones import rotation_path
 from ..edit_mode import switch_edit_mode
 from ..keys.ledger import baked_channels
@@ -27,7 +27,7 @@ from ..keys.writing import ChannelKeys, write_keys
 from ..lookup import rotation_values
 from ..versions import curve_bag, ensure_curve_bag, present_fcurves
 from ..writer import assign, drop_curve, keep, on_failure
-from .constraints import entries_of
+from .constraints import reads_bone
 
 LOCAL_SPACES = {"LOCAL", "LOCAL_WITH_PARENT", "LOCAL_OWNER_ORIENT"}
 """Owner spaces of constraints that turn with the bone's roll."""
@@ -77,7 +77,10 @@ def change_rolls(armature: Object, changes: Mapping[str, float]) -> None:
         bones = armature.data.edit_bones
         on_failure(partial(_set_rolls, armature, {name: bones[name].roll for name in goals}))
         for name, goal in goals.items():
-            _roll(bones[name], goal)
+            for _ in range(ROLL_ROUNDS):
+                # Both differ by a turn about Y only, whose cosine and sine stand in the first row.
+                away = bones[name].matrix.to_3x3().transposed() @ goal
+                bones[name].roll += math.atan2(away[0][2], away[0][0])
     for name, change in changes.items():
         back = Matrix.Rotation(-change, 3, "Y")
         bone = armature.pose.bones[name]
@@ -95,14 +98,6 @@ def _set_rolls(armature: Object, rolls: Mapping[str, float]) -> None:
     with _edit_mode(armature):
         for name, roll in rolls.items():
             armature.data.edit_bones[name].roll = roll
-
-
-def _roll(bone: EditBone, goal: Matrix) -> None:
-    """Turn a bone about its own Y axis until its axes match the goal."""
-    for _ in range(ROLL_ROUNDS):
-        # Both differ by a turn about Y only, whose cosine and sine stand in the first row.
-        away = bone.matrix.to_3x3().transposed() @ goal
-        bone.roll += math.atan2(away[0][2], away[0][0])
 
 
 @contextmanager
@@ -158,7 +153,7 @@ def _why_visible(armature: Object, bone: PoseBone) -> Sentence | None:
     others = [
         constraint.name
         for constraint in _all_constraints()
-        if constraint.type in READS_AXES and _has_target(constraint, armature, bone.name)
+        if constraint.type in READS_AXES and reads_bone(constraint, armature, bone.name)
     ]
     names = [*in_own_space, *others]
     return Sentence('constraint "{constraint}" works in its axes', {"constraint": names[0]}) if names else None
@@ -169,10 +164,6 @@ def _all_constraints() -> Iterator[Constraint]:
         yield from thing.constraints
         for bone in thing.pose.bones if thing.pose else ():
             yield from bone.constraints
-
-
-def _has_target(constraint: Constraint, armature: Object, bone: str) -> bool:
-    return any(entry.target == armature and entry.subtarget == bone for entry in entries_of(constraint))
 
 
 def _carried_objects(armature: Object, bone: str) -> Iterator[Object]:

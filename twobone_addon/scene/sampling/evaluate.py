@@ -128,7 +128,10 @@ def prepared_place(scene: Scene, quantities: list[Quantity], frames: Array, veri
     compared before, and records those compared now.
     """
     verified = verified or Verified()
-    with _stage(scene) as stage, reduced_rigs(quantities, len(frames)) as made:
+    with empty_stage() as stage, reduced_rigs(quantities, len(frames)) as made:
+        # Frame rate and time remapping decide what is evaluated at a frame.
+        for setting in ("fps", "fps_base", "frame_map_old", "frame_map_new"):
+            setattr(stage.render, setting, getattr(scene.render, setting))
         things = objects_by_name()
         new = {name: rig for name, rig in made.items() if not verified.covers(name, rig)}
         compared = [quantity for quantity in quantities if quantity.object in new]
@@ -241,15 +244,6 @@ def animation_times(scene: Scene, frames: Array) -> Array:
     at = whole.astype(np.float32) + (frames - whole).astype(np.float32)
     remapping = np.float32(scene.render.frame_map_old) / np.float32(scene.render.frame_map_new)
     return at * remapping
-
-
-@contextmanager
-def _stage(scene: Scene) -> Iterator[Scene]:
-    """An empty scene with the frame rate and time remapping of the user's."""
-    with empty_stage() as stage:
-        for setting in ("fps", "fps_base", "frame_map_old", "frame_map_new"):
-            setattr(stage.render, setting, getattr(scene.render, setting))
-        yield stage
 
 
 def values_over(scene: Scene, properties: Sequence[Property], frames: Array) -> Array:

@@ -12,7 +12,7 @@ from ...core.rig.bones import RestBone
 from ..blender_types import Constraint, Object, PoseBone
 from ..bones import ChainNames, constraint_path, read_rest_bone
 from ..graph.rig_graph import Node, RigGraph
-from ..rig.constraints import LINKS, entries_of, is_acting, turned_bones
+from ..rig.constraints import LINKS, is_acting, reads_bone, turned_bones
 from ..versions import is_hidden
 
 BESIDE = 0.02
@@ -75,7 +75,8 @@ class RigReader:
         if self.depends((self._armature.name, bone), control):
             return bone
         for pose_bone in self._armature.pose.bones:
-            copies = any(_copies(constraint, self._armature, bone) for constraint in pose_bone.constraints)
+            copying = (constraint for constraint in pose_bone.constraints if constraint.type in COPYING)
+            copies = any(reads_bone(constraint, self._armature, bone) for constraint in copying)
             if copies and self.depends((self._armature.name, pose_bone.name), control):
                 return pose_bone.name
         return ""
@@ -161,8 +162,3 @@ class RigReader:
 def _target_of(constraint: Constraint) -> Node:
     target = constraint.target
     return target.name, constraint.subtarget if target.type == "ARMATURE" else ""
-
-
-def _copies(constraint: Constraint, armature: Object, bone: str) -> bool:
-    entries = entries_of(constraint) if constraint.type in COPYING else ()
-    return any(entry.target == armature and entry.subtarget == bone for entry in entries)
