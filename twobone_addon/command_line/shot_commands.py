@@ -106,6 +106,7 @@ def wanted_chains(arguments: argparse.Namespace, job: Job | None) -> list[NamedS
     for name in sorted(asked) if arguments.strict_settings or (job and job.strict_settings) else ():
         having = [chain.settings for chain in complete if name in chain.settings.asked]
         reasons = [without_effect(settings, [name]).get(name) for settings in having]
+        # What makes a difference to one of the chains that share it is no mistake.
         if reasons[0] is not None and all(reasons):
             raise SettingError("{reason} Leave it out, or change what it depends on.", reason=reasons[0])
     return complete

@@ -62,6 +62,7 @@ def starting_over(scene: Scene, task: str, reaches: Sequence[ToWrite]) -> Iterat
     if not owners:
         yield beginning
         return
+    # Left in reverse: unkeyed edits are set again when everything else is as it was.
     with edits_kept(scene, owners, set()), muted_strips(strips), trial_actions([object_named(name) for name in names]):
         for name, keys in own_keys.items():
             if keys is not None:

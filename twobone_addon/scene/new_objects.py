@@ -90,6 +90,7 @@ def own_mirror_image(armature: Object, thing: Object) -> bool:
     mirrored = np.array(mirror_world(armature) @ thing.matrix_world)
     world = np.array(thing.matrix_world)
     size = 1.0 + np.abs(world[:3, 3]).max()
+    # An axis that is its own image, or the opposite of it, has with it the product that it has with itself.
     axes = np.abs(np.abs(np.einsum("ij,ij->j", mirrored[:3, :3], world[:3, :3])) - np.sum(world[:3, :3] ** 2, axis=0))
     moves = thing.animation_data is not None or thing.parent is not None or len(thing.constraints) > 0
     return not moves and bool(np.abs(mirrored[:3, 3] - world[:3, 3]).max() <= NEARLY * size and axes.max() <= NEARLY)

@@ -83,6 +83,7 @@ def knee_and_tip(context: bpy.types.Context, chain: StoredChain) -> tuple[Vector
 def beside(context: bpy.types.Context, joint: Vector) -> Vector:
     """Return the position of a gizmo, world space: at the depth of the joint, a little to the right of it on screen."""
     on_screen = view3d_utils.location_3d_to_region_2d(context.region, context.region_data, joint)
+    # What is behind the viewer has no position on the screen.
     if on_screen is None:
         return joint
     right = on_screen + Vector((BESIDE * context.preferences.system.ui_scale, 0.0))

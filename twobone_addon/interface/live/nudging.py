@@ -40,12 +40,14 @@ def constrained(moved: Array, line_of_sight: Array, axis: int, *, is_plane: bool
     """
     along = np.eye(3)[axis]
     if not is_plane:
+        # The point of the axis that is seen nearest to the mouse.
         in_view = along - line_of_sight * (along @ line_of_sight)
         squared_length = in_view @ in_view
         return along * ((moved @ in_view) / squared_length if squared_length > EDGE**2 else moved @ along)
     facing = along @ line_of_sight
     if abs(facing) <= EDGE:
         return moved - along * (moved @ along)
+    # Along the line of sight, so that it stays under the mouse.
     return moved - line_of_sight * (moved @ along / facing)
 
 

@@ -99,6 +99,7 @@ def limb_in_plane(unaimed: UnaimedLimb, motion: PlanMotion, targets: Array) -> L
     posed, hinges = unaimed.bends
     at_rest = np.broadcast_to(unaimed.normal_at_rest, targets.shape)
     bent_at_rest = is_bent_at_rest(plan.rest)
+    # A limb that is straight at rest shows the plane of its hinges only where it is bent in its pose.
     plane = _plane(plan, motion, targets, joints[:, 0], posed=posed, at_rest=at_rest if bent_at_rest or not hinges else posed)
     planes = plane.frames[..., 2]
     if plan.settings.plane == "POSE":
@@ -169,6 +170,7 @@ def _facing(plan: ChainPlan, motion: PlanMotion, posed: Array, planes: Array, jo
     if plan.settings.plane != "POLE":
         return posed
     if plan.settings.bend != "POSITIVE" or motion.bend is not None:
+        # One sign for all frames, so that no frame turns over against the one before.
         return -posed if np.sum(posed * planes) < 0.0 else posed
     area, _ = limb_bends(joints)
     posed = -posed if np.sum(posed * area) < 0.0 else posed

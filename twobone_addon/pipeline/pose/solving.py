@@ -65,6 +65,7 @@ def rotation_curves(
         angle, axes = to_axis_angle(rotation.quaternions)
         angle, axes = continuous_axis_angles(angle, axes, before=outside.before, after=outside.after)
         return RotationCurves((0, 1, 2, 3), np.concatenate([angle[:, None], axes], axis=-1))
+    # A bone that turns about one of its axes needs a single curve.
     for channel in range(3):
         turn = None if baked - {channel} else hinge_turn(mode, channel, rotation.matrices, present[:, :3])
         if turn is not None:
@@ -296,6 +297,7 @@ def _end_rotation(plan: ChainPlan, motion: AimedMotion, turned: TurnedChain) -> 
         return None
     follows, offset = plan.settings.end_rotation == "TARGET", np.eye(3)
     if follows and plan.settings.target_offset == "KEEP":
+        # Kept is what lies between target and bone at the first keyed frame.
         first = at_frames(motion, plan.report_rows[:1])
         offset = np.swapaxes(_end_on_target(first), -1, -2) @ _end_as_posed(first)
 

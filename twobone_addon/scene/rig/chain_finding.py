@@ -346,6 +346,7 @@ def chain_from_selection(armature: Object, tip: str = "", tip_end: str = "AUTO")
     if limb is not None:
         selected = [armature.pose.bones[name] for name in limb]
     else:
+        # From the body outwards, whichever was clicked first.
         selected = sorted(bones, key=lambda bone: len(bone.parent_recursive))
     if not 1 <= len(selected) <= MOST_BONES:
         raise SelectionError(

@@ -85,6 +85,7 @@ def _switch_of(driver: object) -> str:
 
 def _copied(armature: Object, bone: PoseBone, driven: str) -> PoseBone | None:
     """The bone that a bone copies by a constraint before the driven one; `None` without one in this armature."""
+    # FK is copied first, and IK on top of it, with the influence that is driven.
     for constraint in bone.constraints:
         if constraint.name == bpy.utils.unescape_identifier(driven):
             return None

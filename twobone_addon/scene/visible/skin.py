@@ -47,6 +47,7 @@ class Skins:
 
     def followers(self, armature: Object) -> list[Object]:
         """Other armatures whose bones follow this one by constraints or drivers, such as the deforming one of a control rig."""
+        # An evaluated copy stands for its original.
         original = armature.original
         return [other for other in self._followers.get(original, []) if other not in {armature, original}]
 
@@ -65,6 +66,7 @@ def deforming_beside(armature: Object, start: Vector, end: Vector) -> list[str]:
     away = bones.ends - np.array(start, dtype=float)
     parts = np.clip(away @ along / (length * length), 0.0, 1.0)
     on_link = np.all(magnitude(away - along * parts[..., None]) <= BESIDE * length, axis=-1)
+    # A shorter bone may lie across the link with both ends this near.
     rows = np.flatnonzero(on_link & (magnitude(np.diff(bones.ends, axis=1)[:, 0]) >= BESIDE * length))
     distances = magnitude(bones.ends[rows] - np.array(end, dtype=float)).min(axis=-1)
     return [bones.names[number] for number in rows[np.argsort(distances, kind="stable")]]

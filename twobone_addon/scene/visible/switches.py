@@ -219,6 +219,7 @@ def ik_settings(armature: Object, reader: RigReader, ik: RigIk, shown: Iterable[
         if driving is None:
             settings |= _undriven_influence(armature, constraint, constraint_path(bone, name), influence)
         for owner, path in driving or ():
+            # They are tried on a copy of the armature, which has no properties but its own.
             if owner == armature:
                 switches.setdefault((owner, path), []).append(Influence(bone, name, influence))
     if switches:
