@@ -207,7 +207,6 @@ def _of_plant(kind: str, record: type) -> Schema:
 
 
 def _contacts(kind: str = "find_contacts") -> Schema:
-    """Return the schema of the report of contacts."""
     point = {"enum": ["HEEL", "BALL", "BOTH"]}
     contact = {"type": "array", "prefixItems": [NUMBER, NUMBER, point], "minItems": 3, "maxItems": 3}
     per_contact = _list({"type": ["number", "null"]})

@@ -187,6 +187,7 @@ def _held_key(table: KeyTable, frame: float, value: float, *, leads_outside: boo
         return row, NO_KEYS, table
     held = new_keys(np.array([frame]), np.array([value]), INTERPOLATION["LINEAR"])
     if 0 < row < len(frames):
+        # After the range a key goes on with the segment that it splits.
         if leads_outside:
             held["interpolation"][:] = table["interpolation"][row - 1]
         if table["interpolation"][row - 1, 0] == INTERPOLATION["BEZIER"]:
@@ -359,6 +360,7 @@ class KeyedChain:
 
 def keyed_chain(solved: SolvedChain, lever: float = 0.0) -> KeyedChain:
     """Choose the keys of a solved chain according to its settings; `lever` as for `reduced`."""
+    # Only the spans between reduced keys, and handles, could reach across a cut.
     if solved.plan.settings.keys == "REDUCE" or solved.plan.settings.interpolation == "BEZIER":
         rows = solved.plan.report_rows
         values = np.stack([curve.values[rows] for curve in solved.curves], axis=-1)

@@ -139,7 +139,6 @@ def _strips(thing: Object, *, muted: bool = True) -> Iterator[NlaStrip]:
 
 
 def _constraint_actions() -> set[Action]:
-    """The actions that Action constraints play."""
     bones = [bone for thing in bpy.data.objects if thing.pose for bone in thing.pose.bones]
     constraints = (constraint for bone in bones for constraint in bone.constraints if constraint.type == "ACTION")
     return {constraint.action for constraint in constraints if constraint.action is not None}

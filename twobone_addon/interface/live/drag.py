@@ -119,6 +119,7 @@ class TWOBONE_OT_drag(NeedsChain, bpy.types.Operator):
         tip = target_guide(armature.evaluated_get(depsgraph), self.present.plan.names).location_world
         picture = chain_picture(self.present, context.scene, depsgraph, tip)
         normal = np.cross(*picture.axes.T)
+        # A bend that is kept is on the side where the joint lies now.
         kept = settings.bend == "KEEP" and settings.plane != "POSE"
         bend = np.cross(*np.diff(picture.joints, axis=0)[:2]) @ normal if kept else 1.0
         self.side = -1.0 if settings.bend == "NEGATIVE" or bend < 0.0 else 1.0

@@ -40,6 +40,7 @@ def viewports_of(area: bpy.types.Area | None) -> list[bpy.types.Region]:
 def viewport_at(area: bpy.types.Area, event: Any) -> bpy.types.Region | None:
     """Return the region of a 3D viewport under the mouse; `None` beside them and over sidebar, toolbar or header."""
     regions = viewports_of(area)
+    # Sidebar, toolbar and headers may lie over the viewport.
     covering = [region for region in area.regions if region.type != "WINDOW"]
     if any(_is_over(region, event) for region in covering):
         return None

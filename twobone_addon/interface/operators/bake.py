@@ -45,6 +45,7 @@ class TWOBONE_OT_bake(RepeatsChain, ShowsProgress, NeedsMode, bpy.types.Operator
         from ...pipeline.run import run_steps
 
         armature = active_armature(context)
+        # Settings and reports find their chains by name.
         owners = {armature, *(chain.id_data for chain in selected_chains(context.view_layer))}
         armatures = [owner for owner in owners if owner is not None and owner.type == "ARMATURE"]
         self.renamed = [renamed for owner in armatures for renamed in keep_names_apart(owner)]

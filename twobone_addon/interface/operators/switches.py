@@ -183,6 +183,7 @@ class TWOBONE_OT_live(MayRefuse, NeedsChain, bpy.types.Operator):
 
     def act(self, context: bpy.types.Context) -> set[str]:
         """Start or stop following live."""
+        # Live finds its chains again by their names.
         renamed = keep_names_apart(active_armature(context))
         chain = chain_in(context)
         if self.state == "OFF" or (self.state == "TOGGLE" and is_live(chain)):

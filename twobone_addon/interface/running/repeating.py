@@ -97,6 +97,7 @@ class RepeatsChain:
         chain = self.stored_chain()
         if chain is not None and self.is_repeated:
             values = given_settings(self)
+            # What is keyed follows its curve, and would only get a value that nobody has keyed.
             set_values(chain, {name: values[name] for name in values.keys() - keyed_settings(chain)})
 
     def stored_chain(self) -> StoredChain | None:

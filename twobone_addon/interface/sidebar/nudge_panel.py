@@ -42,7 +42,6 @@ class TWOBONE_PT_nudges(Sidebar, bpy.types.Panel):
 
 
 def _nudges(context: bpy.types.Context) -> "list[Nudge]":
-    """Return the nudges of the active limb."""
     from ...scene.keys.nudges import nudges_of
     from ...scene.versions import curve_bag
 

@@ -40,6 +40,7 @@ def give_back(group: bpy.types.PropertyGroup, values: Mapping[str, Any]) -> None
             for entry in value[len(items) :]:
                 give_back(items.add(), entry)
         elif known[name].type == "POINTER":
+            # By name and library: linked objects may have the names of others.
             setattr(group, name, bpy.data.objects.get(tuple(value)) if value else None)
         else:
             setattr(group, name, value)

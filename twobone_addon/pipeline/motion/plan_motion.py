@@ -66,6 +66,7 @@ def motion_quantities(plan: ChainPlan) -> list[Quantity]:
 def unaimed_quantities(plan: ChainPlan) -> list[Quantity]:
     """The quantities that `plan_motion` reads: all but the target, if that is nothing else as well."""
     optional = [plan.parent, plan.pole_world, plan.plane_world, plan.end_pose, plan.end_channels]
+    # Where a constraint poses a bone, its channels follow from its pose and its parent's.
     constrained = [plan.pose(index) for index in plan.constrained] + [plan.pose(index - 1) for index in plan.constrained if index]
     return [
         plan.armature_world,

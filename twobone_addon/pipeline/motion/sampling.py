@@ -136,6 +136,7 @@ def sample_steps(
     while len(known) < len(unique):
         if known:
             yield len(known) / len(unique)
+        # Between two slices the user may rename or remove objects.
         with objects_known():
             end = time.perf_counter() + SLICE
             for quantity in unique[len(known) :]:
