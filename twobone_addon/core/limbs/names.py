@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum, IntEnum
 
@@ -248,9 +248,9 @@ class NameReading:
                     doubt = meaning.ranks[Rank.END]
                     nearest[bone] = min(nearest.get(bone, (1e9, -1, 0.0)), (steps + doubt, end, doubt))
         ends = {bone: (end, doubt) for bone, (_, end, doubt) in nearest.items()}
-        return self._loose_ends(ends) | ends
+        return self._loose_ends(ends.keys()) | ends
 
-    def _loose_ends(self, known: Mapping[int, tuple[int, float]]) -> dict[int, tuple[int, float]]:
+    def _loose_ends(self, known: Collection[int]) -> dict[int, tuple[int, float]]:
         """For each lower bone without children, the only hand or foot of its side that is parented to no limb.
 
         Where none is named so, a control counts that is named as the limb but for "IK": importers bake it to a bone.

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 
@@ -136,12 +137,19 @@ class Judged:
     shape: Shape
 
 
+class Rejected(NamedTuple):
+    """A pair that is no limb."""
+
+    pair: Pair
+    reason: Reason
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """Limbs and rejected pairs of one body."""
 
     limbs: tuple[Judged, ...]
-    left_out: tuple[tuple[Pair, Reason], ...]
+    left_out: tuple[Rejected, ...]
     down: Array
     """`(3,)` direction of its legs; zeros without legs."""
 
@@ -197,7 +205,7 @@ def judged(tree: JointTree, candidates: Sequence[Candidate], down_hint: Array) -
     """Pick the limbs among the candidates of one body; give the reason for each of the others."""
     longest = max((candidate.arms.length for candidate in candidates if candidate.reason is None), default=0.0)
     able: list[Candidate] = []
-    left_out: list[tuple[Pair, Reason]] = []
+    left_out: list[Rejected] = []
     lengths: dict[int, list[float]] = {}
     for candidate in candidates:
         lengths.setdefault(candidate.pair.attached, []).append(candidate.arms.length)
@@ -209,21 +217,21 @@ def judged(tree: JointTree, candidates: Sequence[Candidate], down_hint: Array) -
         if reason is None:
             able.append(candidate)
         else:
-            left_out.append((candidate.pair, reason))
+            left_out.append(Rejected(candidate.pair, reason))
     for stance in stances(tree, candidates, [candidate for candidate in able if not candidate.plain], down_hint):
         others = [candidate for candidate in able if candidate not in stance.feet]
         verdict = _judge_stance(tree, stance, others, left_out, crowded)
         if verdict is not None:
             return verdict
     lone = Reason.SPLAYED if len(able) == 1 else Reason.HIGH
-    return Verdict((), (*left_out, *((candidate.pair, lone) for candidate in able)), np.zeros(3))
+    return Verdict((), (*left_out, *(Rejected(candidate.pair, lone) for candidate in able)), np.zeros(3))
 
 
 def _judge_stance(
     tree: JointTree,
     stance: BodyStance,
     others: Sequence[Candidate],
-    misshapen: Sequence[tuple[Pair, Reason]],
+    misshapen: Sequence[Rejected],
     crowded: Mapping[int, float],
 ) -> Verdict | None:
     """Legs and arms of a body in this stance; `None` where the feet are too unlike legs."""
@@ -247,13 +255,15 @@ def _judge_stance(
         elif all(_apart(leg, other, fall) for other in legs):
             legs.append(leg)
         else:
-            left_out.append((candidate.pair, Reason.AROUND))
-    left_out += [(shape.pair, Reason.FAN if shape.pair.of_fan else Reason.HIGH) for shape in high if is_no_arm(shape)]
+            left_out.append(Rejected(candidate.pair, Reason.AROUND))
+    left_out += [Rejected(shape.pair, Reason.FAN if shape.pair.of_fan else Reason.HIGH) for shape in high if is_no_arm(shape)]
     high = [shape for shape in high if not is_no_arm(shape)]
     feet_point = np.sum([leg.end - middle_links(tree, leg, leg.links)[2] for leg in legs], axis=0)
     arms = _arms(legs, high, down, feet_point - (feet_point @ down) * down, left_out)
     if len(legs) == 1 and first.hand and _ankle_angle(tree, first) < LEAST_FOOT_ANGLE:
-        return Verdict((Judged(LimbKind.ARM, feet[0].arms),), (*left_out, *((arm.pair, Reason.HIGH) for arm in arms)), down)
+        return Verdict(
+            (Judged(LimbKind.ARM, feet[0].arms),), (*left_out, *(Rejected(arm.pair, Reason.HIGH) for arm in arms)), down
+        )
     if _is_doubtful(legs, arms, fall) or (len(legs) == 1 and not arms and _ankle_angle(tree, first) < LEAST_FOOT_ANGLE):
         return None
     limbs = [*(Judged(LimbKind.LEG, leg) for leg in legs)]
@@ -303,9 +313,7 @@ def _apart(leg: Shape, other: Shape, reach: float) -> bool:
     )
 
 
-def _arms(
-    legs: Sequence[Shape], shapes: Sequence[Shape], down: Array, front: Array, left_out: list[tuple[Pair, Reason]]
-) -> list[Shape]:
+def _arms(legs: Sequence[Shape], shapes: Sequence[Shape], down: Array, front: Array, left_out: list[Rejected]) -> list[Shape]:
     """Pick the arms among pairs that end high; append the others to `left_out`."""
     hips = float(legs[0].reach @ down)
     able: list[Shape] = []
@@ -314,9 +322,9 @@ def _arms(
         no_end = shape.links.tip < 0 <= legs[0].links.tip
         at_hips = any(np.linalg.norm(shape.root - leg.root) < SPACING * hips for leg in legs)
         if at_hips:
-            left_out.append((shape.pair, Reason.AROUND))
+            left_out.append(Rejected(shape.pair, Reason.AROUND))
         elif height < LEAST_SHOULDER_HEIGHT or no_end or (len(legs) > 1 and not shape.hand):
-            left_out.append((shape.pair, Reason.HIGH))
+            left_out.append(Rejected(shape.pair, Reason.HIGH))
         else:
             able.append(shape)
     if not able:
@@ -329,7 +337,7 @@ def _arms(
     behind = MOST_BEHIND * hips * float(np.linalg.norm(front))
     best = max(near, key=lambda shape: (shape.hand, float(shape.root @ front) >= foremost - behind, shape.length))
     arms = [shape for shape in able if shape is best or (shape.hand and best.hand and shape.length >= SECOND_ARMS * best.length)]
-    left_out += [(shape.pair, Reason.HEAD) for shape in able if shape not in arms]
+    left_out += [Rejected(shape.pair, Reason.HEAD) for shape in able if shape not in arms]
     return arms
 
 
