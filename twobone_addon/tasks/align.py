@@ -275,6 +275,7 @@ def converted(armature: Object, bone: RestBone, mode: str, turn: Array) -> Conve
     stepped = all(np.all(table["interpolation"] == INTERPOLATION["CONSTANT"]) for table in tables)
     source = _Source(bone, mode, turn, channels)
     interpolation: Literal["CONSTANT", "LINEAR"] = "CONSTANT" if stepped else "LINEAR"
+    # Held values need no more than the keys that they have; between other keys the rotation must stay as it was.
     if stepped or len(frames) == 1:
         curves = source.curves(frames)
         keys: Sequence[ChannelKeys] = [

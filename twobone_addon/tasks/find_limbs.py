@@ -289,6 +289,7 @@ def limbs_of(scene: Scene, armature: Object) -> Story[FoundLimbs]:
         )
     poses = yield from _poses(scene, armature, skeleton)
     found = find_limbs(replace(skeleton, poses=poses))
+    # Of several chains with the same bones the first counts.
     stored = {(chain.upper, chain.lower): chain.name for chain in reversed(armature.twobone.chains)}
     taken_names, records = {chain.name for chain in armature.twobone.chains}, []
     for limb in found.limbs:

@@ -76,6 +76,7 @@ def _free_moves(plan: PlantingPlan, legs: Sequence[LegMotion], goals: Array) -> 
             break
         moves = moves + smooth_ways(more, smoothing_window(plan))
     most, least = farthest_moves(plan.settings, length)
+    # Lowering and raising have limits of their own.
     limits = np.where(moves[:, 2] <= 0.0, most, least)
     return moves * shortening(magnitude(moves), limits)[:, None]
 

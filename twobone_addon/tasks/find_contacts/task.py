@@ -290,6 +290,7 @@ def found_stances(armature: Object) -> list[FoundStance]:
                 measure for contact, measure in zip(contacts, measures, strict=True) if measure and first <= contact.first <= last
             ]
             slide, moved, confidence = (column for column in zip(*known, strict=True)) if known else ([], [], [])
+            # Three of its frames tell whether any of it is still keyed.
             stands = bool(keyed_states(armature, chain, np.array([first, (first + last) // 2, last])).any())
             worst = max(slide, default=None), max(moved, default=None), min(confidence, default=None)
             stances.append(FoundStance(chain.name, first, last, stands, *worst))

@@ -72,6 +72,7 @@ def solve_target(plan: ChainPlan, samples: Samples, world_from_keys: Array) -> T
     target_matrices[:, :3, 3] = targets_world
     if turns_world is not None:
         target_matrices[:, :3, :3] = turns_world
+    # The pose that a bake would give: with full influence, from the goals as they will be keyed.
     posed = aimed(replace(motion, pole_world=poles_world, influence=np.ones(len(joints))), target_matrices)
     pose = solve_chain_pose(plan, posed)
     frames = pose.task.frames

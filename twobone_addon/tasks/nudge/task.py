@@ -187,6 +187,7 @@ def plan_nudge(scene: Scene, settings: NudgeSettings, active: Object | None) -> 
             frame=frame,
             known=known,
         )
+    # Where a nudge is taken away, the limb's own motion must come back.
     ends = [end for nudge in (*before, *after) for span in nudge.spans(None) for end in span]
     ends += [*cycle] if cycle is not None else []
     refuse_posed(who_poses(scene, armature, limb.names, (min(ends), max(ends))))

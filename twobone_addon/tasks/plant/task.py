@@ -60,6 +60,7 @@ def plant_feet(scene: Scene, settings: PlantSettings, active: Object | None, own
     if followed:  # Planned here for what is refused, and once more for the planted motion.
         planned_guides(scene, followed, armature)
     evaluation = evaluation_of([leg.plan for leg in plan.legs])
+    # Contacts are found at frames; feet that stand are also looked at between them.
     samples = yield Sample(contacts.quantities(), contacts.frames, settings.evaluation, HELD, share=0.25)
     found = solve_contacts(contacts, samples)
     quantities = [*plan.quantities(), *([contacts.ground] if contacts.ground else [])]
