@@ -55,6 +55,7 @@ class Memory(Generic[Found]):
         """
         _listen_for(self)
         has_value = key in self._found
+        # While the user is busy, an old value is good enough.
         is_known = has_value and (key in self._current or is_busy(bpy.data.window_managers[0]))
         if not is_known and timers_run() and (has_value or self._meanwhile is not None):
             if self._meanwhile is not None:

@@ -276,7 +276,7 @@ class _Telling:
                     yield progress.at(0.0)
                 solved.append((yield from self._solved(run_pass, progress, made)))
             except TwoBoneError as error:
-                if run_pass.armature is None:
+                if run_pass.armature is None:  # There are no others to go on with.
                     raise
                 errors.append(error)
                 self.playback.refused.append(Refused(run_pass.armature.name, run_pass.name, error.sentence))
@@ -295,6 +295,7 @@ class _Telling:
         """Raise `ObjectError` where two actions would key something else that plays one action along with both of them."""
         keyed: dict[tuple[Object, Any, str], str] = {}
         for told, write in [(told, told.write) for told in stories if told.write is not None]:
+            # What plays along with an action is known while that is played.
             self.playback.play(told.run_pass)
             for owner, path in sorted(_paths_of(write), key=lambda pair: (pair[0].name, pair[1])):
                 data = owner.animation_data
@@ -319,6 +320,7 @@ class _Telling:
             if isinstance(start, StartOver):
                 # On leaving, the keys of the last run are back, before they are written over.
                 with starting_over(self.scene, self.task.name, start.reaches) as told.beginning:
+                    # What it has read so far was read from the keys of its last run.
                     if told.beginning.earlier:
                         told.story.close()
                         told.story = self._story(run_pass)
@@ -414,6 +416,7 @@ class _Telling:
         """Tell the stories to their ends, until the user skips the check; return what they report."""
         count = len(stories)
         for number, told in enumerate(stories):
+            # With several passes, solving them was the first half of the progress.
             write, after = told.write, 0.5 if count > 1 else 0.0
             if write is None:
                 continue

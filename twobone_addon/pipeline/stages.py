@@ -106,4 +106,5 @@ def _held(plan: ChainPlan, quantities: Sequence[Quantity], samples: Samples) -> 
         values = samples.every(quantity)[np.searchsorted(samples.frames, frames)].reshape(*frames.shape, -1)
         size = max(1.0, float(np.abs(values).max()))
         still &= np.ptp(values, axis=1).max(axis=-1) <= STILL * size
+    # After the last key nothing follows that it could hold until.
     return np.append(still, False) if still.any() else None

@@ -72,6 +72,7 @@ class TWOBONE_OT_make_markers(MayRefuse, NeedsChain, bpy.types.Operator):
         ranges = parsed_report(chain.report)["out_of_reach"][:MOST_MARKERS]
         markers = context.scene.timeline_markers
         present = {(marker.name, marker.frame) for marker in markers}
+        # Markers stand at whole frames.
         named = {(f"{chain.name} out of reach", math.floor(first)) for first, _ in ranges}
         for name, frame in sorted(named - present, key=lambda marker: marker[1]):
             markers.new(name, frame=frame)

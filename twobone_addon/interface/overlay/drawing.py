@@ -143,6 +143,7 @@ def _batches(lines_of_width: dict[float, Lines]) -> tuple[WideBatch, ...]:
 
 def _draw_batches(context: bpy.types.Context, batches: Iterable[WideBatch], *, in_front: bool) -> None:
     shader = gpu.shader.from_builtin(SHADER)
+    # Blender and other add-ons draw on with the state that they find.
     before = gpu.state.depth_test_get(), gpu.state.blend_get()
     gpu.state.depth_test_set("NONE" if in_front else "LESS_EQUAL")
     gpu.state.blend_set("ALPHA")

@@ -42,6 +42,7 @@ class TWOBONE_PT_result(ChainPanel, bpy.types.Panel):
         if reason:
             draw_sentence(layout, Sentence(reason), context, icon="FILE_REFRESH")
         column = layout.column()
+        # What is out of date is greyed out.
         column.active = not reason
         statements = [statement_of(entry) for entry in report.get("statements", ())]
         for statement in statements:

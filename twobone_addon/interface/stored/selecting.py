@@ -39,6 +39,7 @@ def follow_selection(view_layer: bpy.types.ViewLayer) -> None:
     manager.twobone_selection = mark
     manager.twobone_unlisted = _unlisted(view_layer.objects.active).get("lower", "")
     chains = selected_chains(view_layer)
+    # Nothing of a linked armature can be changed, nor which of its chains is active.
     if chains and chains[0].id_data.is_editable:
         make_active(chains[0])
 

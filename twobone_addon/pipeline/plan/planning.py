@@ -168,6 +168,7 @@ def _plan(scene: Scene, settings: BakeSettings, chain: FoundChain) -> ChainPlan:
             *([note("Loop has no effect: there is a single key.")] if settings.loop == "ON" and len(chosen.keyed) == 1 else []),
         ),
     )
+    # Only the plan itself tells which channels it keys, over which range.
     return with_keyed(plan, armature, plan.keyed_paths())
 
 

@@ -94,6 +94,7 @@ def target_offset(plan: ChainPlan, motion: AimedMotion) -> Array:
 
 def reach_options(settings: BakeSettings, tolerance: float) -> ReachOptions:
     """The solver's reach options."""
+    # Clamp ignores softness, whatever was set before it was chosen.
     return ReachOptions(
         mode=settings.reach,
         softness=settings.softness if settings.reach != "CLAMP" else 0.0,
