@@ -119,7 +119,7 @@ def test_feet_and_roots_of_planted_legs_are_numbers(seed):
     assert are_numbers(raised.turns, ankles, *(pin.place for pin in pins.pins), *(stand.turn for stand in pins.stands))
     ways, wanted = (ankles - joints[:, 0])[None], raised.pinned[None]
     needs = needed_moves(ways, reaches[None], wanted, DOWN, least=-length, most=length)
-    assert are_numbers(smooth_moves(needs.moves, 5), shortest_moves(ways, reaches[None], wanted))
+    assert are_numbers(smooth_moves(needs, 5), shortest_moves(ways, reaches[None], wanted))
 
     def angles(moves):
         return knee_angles(ways[0] + moves[:, None] * length * DOWN, links)[None]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..array_types import Array, Mask
@@ -13,18 +11,10 @@ PROJECTIONS, PROJECTED = 500, 1e-10
 """Most iterations of the alternating projections, and the change, relative to the largest reach, that counts as converged."""
 
 
-@dataclass(frozen=True, slots=True)
-class Needs:
-    """Moves of a root along one direction."""
+def needed_moves(to_goals: Array, reaches: Array, counts: Mask, direction: Array, *, least: float, most: float) -> Array:
+    """The smallest moves `(F,)` of the root along the unit vector `direction` `(3,)` with which all limbs reach.
 
-    moves: Array
-    """`(F,)` smallest moves with which all limbs reach, or most nearly do; 0 where they reach already."""
-    met: Mask
-    """`(F,)` where all limbs reach after the move."""
-
-
-def needed_moves(to_goals: Array, reaches: Array, counts: Mask, direction: Array, *, least: float, most: float) -> Needs:
-    """The smallest moves of the root along the unit vector `direction` `(3,)` with which all limbs reach.
+    Where no move suffices, they reach as nearly as possible.
 
     to_goals : (C, F, 3) from each limb's root joint to its goal
     reaches : (C, F) largest distance of a goal from the root joint
@@ -39,9 +29,7 @@ def needed_moves(to_goals: Array, reaches: Array, counts: Mask, direction: Array
     # A goal too far away sideways is most nearly reached at its own height; that alone is no reason to move there.
     low = np.where(counts & (room >= 0.0), along - half, -np.inf).max(axis=0)
     high = np.where(counts & (room >= 0.0), along + half, np.inf).min(axis=0)
-    moves = np.clip(np.where(low <= high, np.clip(0.0, low, np.maximum(low, high)), low), least, most)
-    met = np.all(~counts | (magnitude(to_goals - moves[:, None] * direction) <= reaches), axis=0)
-    return Needs(moves, met)
+    return np.clip(np.where(low <= high, np.clip(0.0, low, np.maximum(low, high)), low), least, most)
 
 
 def shortest_moves(to_goals: Array, reaches: Array, counts: Mask) -> Array:

@@ -377,7 +377,7 @@ def root_needs(
     length = max(leg.length for leg in legs)
     most, least = farthest_moves(settings, length)
     reaches = ratios * np.stack([reach_limits(leg, settings, keeps_straight=keeps_straight) for leg in legs])
-    needs = needed_moves(ankles - hips, reaches, wanted, direction, least=-least, most=most).moves
+    needs = needed_moves(ankles - hips, reaches, wanted, direction, least=-least, most=most)
     return np.where(np.abs(needs) > NOTHING * length, needs, 0.0)
 
 
