@@ -617,9 +617,9 @@ def _picture(plan: AuditPlan, solution: Audited, title: str, verdict: str) -> st
         at = zip((limb.knee_pop_frame, limb.limb_pop_frame), limits, strict=True)
         pops = [frame for frame, (value, limit) in at if value > limit]
         if limb.chain in names and solution.feet is not None:
-            place = names.index(limb.chain)
-            heights = solution.feet.heights[place] / solution.feet.leg_length
-            rows.append(Row(limb.chain, heights, solution.states[place] > 0, solution.skates[place], pops))
+            number = names.index(limb.chain)
+            heights = solution.feet.heights[number] / solution.feet.leg_length
+            rows.append(Row(limb.chain, heights, solution.states[number] > 0, solution.skates[number], pops))
         else:
             nowhere = np.zeros(len(frames), bool)
             rows.append(Row(limb.chain, np.zeros((0, len(frames))), nowhere, nowhere, pops))

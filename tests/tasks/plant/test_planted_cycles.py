@@ -111,7 +111,7 @@ def test_the_bends_of_a_round_are_those_of_its_own_samples(empty_file, monkeypat
     monkeypatch.setattr(solving, "many_rounds", lambda *given: made.append(many_rounds(*given)) or made[-1])
     plant()
     (rounds,) = made
-    for leg in rounds.one:
+    for leg in rounds.legs:
         alone = hinges_of(leg.leg.plan, leg.motion)
         assert len(leg.hinges.axes) == len(leg.hinges.sides) == len(leg.joints)
         assert np.array_equal(leg.hinges.sides, alone.sides)

@@ -92,10 +92,10 @@ class Motion:
         `change @ felt @ change` is, to first order, the squared move of a point as a fraction of the tolerance.
         """
         rows, columns = np.tril_indices(self.values.channels)
-        place = np.empty((self.values.channels,) * 2, dtype=np.intp)
-        place[rows, columns] = place[columns, rows] = np.arange(len(rows))
+        positions = np.empty((self.values.channels,) * 2, dtype=np.intp)
+        positions[rows, columns] = positions[columns, rows] = np.arange(len(rows))
         halves = self.feeling[np.minimum((indices + FEELING_STRIDE // 2) // FEELING_STRIDE, len(self.feeling) - 1)]
-        return np.take(halves, place, axis=-1).astype(float, copy=False)
+        return np.take(halves, positions, axis=-1).astype(float, copy=False)
 
 
 def in_portions(drift: Drift) -> Drift:

@@ -131,7 +131,7 @@ class Fits:
     """`(B, n, 1)` duration of the segment in frames."""
     ends: tuple[Array, Array]
     """`(B, n, K)` values at the segment's first and at its last key."""
-    wanted: Array
+    goals: Array
     """`(B, n, K)` values of the motion."""
     feeling: Array
     """`(B, n, P, K, K)` linearised drift, see `Motion.felt`."""
@@ -140,13 +140,13 @@ class Fits:
     def of(cls, motion: Motion, bounds: Indices, free: Mask) -> "Fits":
         """Set up fits between `bounds : (B, S, 2)` of the shape rows that are `free : (B, S, 4)`."""
         count, stride = looked_at(bounds)
-        place = np.arange(count.sum(axis=1).max())
-        segment = np.sum(place[None, :, None] >= np.cumsum(count, axis=1)[:, None, :], axis=-1)
+        numbers = np.arange(count.sum(axis=1).max())
+        segment = np.sum(numbers[None, :, None] >= np.cumsum(count, axis=1)[:, None, :], axis=-1)
         known = segment < bounds.shape[1]
         segment = np.where(known, segment, 0)
         rows = np.arange(len(bounds))[:, None]
         starts, stops = np.moveaxis(bounds[rows, segment], -1, 0)
-        within = place - (np.cumsum(count, axis=1) - count)[rows, segment]
+        within = numbers - (np.cumsum(count, axis=1) - count)[rows, segment]
         samples = np.where(known, starts + (stops - starts > 1) + within * stride[rows, segment], starts)
         duration = motion.times[stops] - motion.times[starts]
         counts = (bounds[..., 1] - bounds[..., 0])[..., None, None]
@@ -162,7 +162,7 @@ class Fits:
             share=((motion.times[samples] - motion.times[starts]) / duration)[..., None],
             duration=duration[..., None],
             ends=(motion.values[starts], motion.values[stops]),
-            wanted=motion.values[samples],
+            goals=motion.values[samples],
             feeling=motion.felt(samples) * known[..., None, None, None],
         )
 
@@ -187,7 +187,7 @@ class Fits:
         columns = np.stack([basis[..., 1], -basis[..., 2]], axis=-1) * (THIRD * self.duration) * weight
         given = ~self.free[:, 0, SLOPES]
         slopes = np.where(given[..., None], slopes[:, 0], 0.0)
-        rest = (self.wanted - straight) * weight - columns @ slopes
+        rest = (self.goals - straight) * weight - columns @ slopes
         columns = columns * ~given[:, None, :]
         squares = np.swapaxes(columns, -1, -2) @ columns
         # The least number keeps the system solvable where no sample counts, or both slopes are given.
@@ -213,7 +213,7 @@ class Fits:
         shape = shapes[np.arange(len(shapes))[:, None], self.segment]
         parameter = parameters_at(self.share, shape[:, :, 1], 1.0 - shape[:, :, 3], guess=guess, precision=STEP_PRECISION)
         values = np.einsum("bnkc,bnck->bnk", bernstein(parameter), controls(*self.ends, self.duration, shape))
-        away = values - self.wanted
+        away = values - self.goals
         moves = (self.feeling @ away[:, :, None, :, None])[..., 0]
         return Trace(parameter, away, np.maximum((moves @ away[..., None])[..., 0], 0.0))
 
@@ -484,15 +484,15 @@ def together(motion: Motion, searches: Sequence[Search]) -> list[list[Segment]]:
     return segments
 
 
-def fit_segments(motion: Motion, wanted: Sequence[Wanted]) -> list[Segment]:
+def fit_segments(motion: Motion, requests: Sequence[Wanted]) -> list[Segment]:
     """Fit each requested segment: the first found that keeps the tolerance, or the best found.
 
     Without a sample between its two, the segment is a straight line.
     """
     channels = motion.values.channels
-    free = np.ones((len(wanted), 1, 4), dtype=bool)
-    slopes = np.zeros((len(wanted), 1, 2, channels))
-    for number, request in enumerate(wanted):
+    free = np.ones((len(requests), 1, 4), dtype=bool)
+    slopes = np.zeros((len(requests), 1, 2, channels))
+    for number, request in enumerate(requests):
         start, end = request.start_slope, request.end_slope
         # The motion's own ends may have required slopes, as at the seam of a cycle.
         start = motion.ends[0] if start is None and request.first == 0 else start
@@ -500,7 +500,7 @@ def fit_segments(motion: Motion, wanted: Sequence[Wanted]) -> list[Segment]:
         for side, slope in enumerate((start, end)):
             if slope is not None:
                 free[number, 0, 2 * side], slopes[number, 0, side] = False, slope
-    bounds = np.array([[(request.first, request.last)] for request in wanted])
+    bounds = np.array([[(request.first, request.last)] for request in requests])
     return [row[0] for row in _fitted(motion, bounds, free, slopes)]
 
 
@@ -529,14 +529,14 @@ def _fitted(motion: Motion, bounds: Array, free: Array, slopes: Array, start: Ar
     # A batch is as wide as its longest fit, so fits of similar lengths go together.
     longest_first = np.argsort(-(bounds[..., 1] - bounds[..., 0]).sum(axis=1), kind="stable")
     shapes, worst = np.empty((*bounds.shape[:2], 4, channels)), np.empty(bounds.shape[:2])
-    place = 0
-    while place < count:
-        rows = longest_first[place : place + MOST_FITS]
+    fitted = 0
+    while fitted < count:
+        rows = longest_first[fitted : fitted + MOST_FITS]
         rows = rows[: max(1, MOST_NUMBERS // (int(looked_at(bounds[rows[0]])[0].sum()) * motion.feeling.shape[1] * channels**2))]
         fits = Fits.of(motion, bounds[rows], free[rows])
         first_shapes = fits.start_shapes(slopes[rows]) if start is None else start[rows]
         shapes[rows], worst[rows] = descended(fits, first_shapes)
-        place += len(rows)
+        fitted += len(rows)
     return [
         [Segment(int(first), int(last), shapes[row, part], float(worst[row, part])) for part, (first, last) in enumerate(ends)]
         for row, ends in enumerate(bounds)

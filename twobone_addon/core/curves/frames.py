@@ -61,8 +61,8 @@ def merge_frames(*lists: ArrayLike, distance: float = NEAR_FRAME) -> Array:
     for more in lists:
         frames = np.unique(np.round(np.asarray(more, dtype=float), FRAME_DECIMALS))
         around = np.concatenate([[-np.inf], merged, [np.inf]])
-        place = np.searchsorted(around, frames)
-        away = np.minimum(around[place] - frames, frames - around[place - 1])
+        after = np.searchsorted(around, frames)
+        away = np.minimum(around[after] - frames, frames - around[after - 1])
         merged = np.sort(np.concatenate([merged, frames[away > distance]]))
     return merged
 

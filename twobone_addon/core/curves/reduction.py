@@ -50,11 +50,11 @@ def chosen_segments(candidates: Indices, preferred: Indices) -> Search:
 def _farthest_segments(candidates: Indices) -> Search:
     """Longest good segments one after the other; where not even the next candidate can be reached, one that is not good."""
     segments: list[Segment] = []
-    place, length = 0, 1
-    while place < len(candidates) - 1:
-        segments.extend((yield from _farthest(candidates[place:], length)))
-        length = int(np.searchsorted(candidates, segments[-1].last)) - place
-        place += length
+    start, length = 0, 1
+    while start < len(candidates) - 1:
+        segments.extend((yield from _farthest(candidates[start:], length)))
+        length = int(np.searchsorted(candidates, segments[-1].last)) - start
+        start += length
     return segments
 
 
@@ -374,10 +374,10 @@ def _cuts(span: tuple[int, int], candidates: Indices, preferred: Indices) -> lis
     """Samples at which a long span is cut into pieces; preferred ones where there are some nearby."""
     first, last = np.searchsorted(candidates, span).tolist()
     cuts: list[int] = []
-    for place in np.linspace(first, last, max(1, (last - first) // PIECE) + 1)[1:-1].astype(int):
-        near = candidates[[place - PIECE // 4, place + PIECE // 4]]
+    for cut in np.linspace(first, last, max(1, (last - first) // PIECE) + 1)[1:-1].astype(int):
+        near = candidates[[cut - PIECE // 4, cut + PIECE // 4]]
         nearby = preferred[(preferred >= near[0]) & (preferred <= near[1])]
-        cuts.append(int(nearby[np.argmin(np.abs(nearby - candidates[place]))] if len(nearby) else candidates[place]))
+        cuts.append(int(nearby[np.argmin(np.abs(nearby - candidates[cut]))] if len(nearby) else candidates[cut]))
     return cuts
 
 

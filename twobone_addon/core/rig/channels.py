@@ -158,17 +158,17 @@ class OneOfSeveral:
     """Rotations of one bone out of a stack, or of some frames; either form is computed for the whole stack once."""
 
     several: LocalRotations
-    place: int | Indices
+    at: int | Indices
 
     @property
     def matrices(self) -> Array:
         """Rotation matrices `(F, 3, 3)`."""
-        return self.several.matrices[self.place]
+        return self.several.matrices[self.at]
 
     @property
     def quaternions(self) -> Array:
         """Unit quaternions `(F, 4)`."""
-        return self.several.quaternions[self.place]
+        return self.several.quaternions[self.at]
 
 
 LocalRotations = Matrices | Quaternions | HingeTurns | OneRotation | OneOfSeveral

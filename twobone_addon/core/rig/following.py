@@ -151,10 +151,10 @@ def stacked(several: Sequence[FollowingChain]) -> FollowingChain:
     return replace(together, task=replace(together.task, options=replace(together.task.options, tolerance=tolerances)))
 
 
-def pose_of_one(pose: ChainPose, place: int, one: FollowingChain) -> ChainPose:
+def pose_of_one(pose: ChainPose, index: int, following: FollowingChain) -> ChainPose:
     """The pose of one chain of a stack."""
-    turned, motion = pose.turned, of_stack(pose.motion, place)
-    known = turned.known_poses and tuple(poses[place] for poses in turned.known_poses)
-    rotations = tuple(OneOfSeveral(rotation, place) for rotation in turned.rotations)
-    of_one = TurnedChain(one.chain, motion, rotations, known, None if known else (turned, place))
-    return ChainPose(of_one, motion, pose.ratio[place], pose.reach[place], pose.goals[place])
+    turned, motion = pose.turned, of_stack(pose.motion, index)
+    known = turned.known_poses and tuple(poses[index] for poses in turned.known_poses)
+    rotations = tuple(OneOfSeveral(rotation, index) for rotation in turned.rotations)
+    of_one = TurnedChain(following.chain, motion, rotations, known, None if known else (turned, index))
+    return ChainPose(of_one, motion, pose.ratio[index], pose.reach[index], pose.goals[index])

@@ -461,14 +461,14 @@ def follow_together(several: Sequence[FollowingChain], *, quickly: bool = False)
             poses |= {number: _in_parts(several[number]) for number in numbers}
             continue
         posed, doubtful, hinged = _follow(stacked([several[number] for number in numbers]), quickly=quickly)
-        for place in np.flatnonzero(hinged).tolist():
-            following = several[numbers[place]]
-            pose = pose_of_one(posed, place, following)
-            if following.task.limits is None and doubtful[place].any():
-                pose = _searched(following, pose, doubtful[place])
-            poses[numbers[place]] = pose
+        for index in np.flatnonzero(hinged).tolist():
+            following = several[numbers[index]]
+            pose = pose_of_one(posed, index, following)
+            if following.task.limits is None and doubtful[index].any():
+                pose = _searched(following, pose, doubtful[index])
+            poses[numbers[index]] = pose
         # The whole stack was solved with the kind of hinge of its first chain; those of another kind wait for their own.
-        others = [numbers[place] for place in np.flatnonzero(~hinged).tolist()]
+        others = [numbers[index] for index in np.flatnonzero(~hinged).tolist()]
         waiting += [others] if others else []
     return [poses[number] for number in range(len(several))]
 

@@ -97,21 +97,21 @@ def bends(joints: Array) -> Array:
 
 
 def changed_channels(
-    bone: RestBone, parent_pose: Array | None, channels: BoneChannels, posed: Array, wanted: Array, *, carried: bool
+    bone: RestBone, parent_pose: Array | None, channels: BoneChannels, posed: Array, goal: Array, *, carried: bool
 ) -> tuple[Array, Array]:
-    """Location `(F, 3)` and rotation `(F, 3, 3)` that move a bone from its visible pose, `posed`, to `wanted` `(F, 4, 4)`.
+    """Location `(F, 3)` and rotation `(F, 3, 3)` that move a bone from its visible pose, `posed`, to `goal` `(F, 4, 4)`.
 
     Poses are in armature space. The effect of constraints beyond the channels is kept: as a transform of the whole pose if
     `carried`, as by a Child Of constraint, else as an offset of location and rotation.
     """
     from_channels = pose_with_channels(bone, parent_pose, channels)
     if carried:
-        # posed = carrier @ from_channels: the channels must give what is wanted as the carrier sees it.
-        aim = from_channels @ np.linalg.inv(posed) @ wanted
+        # posed = carrier @ from_channels: the channels must give the goal as the carrier sees it.
+        aim = from_channels @ np.linalg.inv(posed) @ goal
     else:
-        aim = from_channels.copy() if from_channels.shape == wanted.shape else np.broadcast_to(from_channels, wanted.shape).copy()
-        aim[:, :3, 3] += wanted[:, :3, 3] - posed[:, :3, 3]
-        turn = nearest_rotation(wanted[:, :3, :3]) @ np.swapaxes(nearest_rotation(posed[:, :3, :3]), -1, -2)
+        aim = from_channels.copy() if from_channels.shape == goal.shape else np.broadcast_to(from_channels, goal.shape).copy()
+        aim[:, :3, 3] += goal[:, :3, 3] - posed[:, :3, 3]
+        turn = nearest_rotation(goal[:, :3, :3]) @ np.swapaxes(nearest_rotation(posed[:, :3, :3]), -1, -2)
         aim[:, :3, :3] = turn @ aim[:, :3, :3]
     location, linear = local_basis(bone, parent_pose, aim)
     return location, nearest_rotation(linear)

@@ -325,8 +325,8 @@ def key_contacts(scene: Scene, plan: ContactPlan) -> Story[ContactReport]:
 
     def write() -> None:
         feet = [
-            ChainStates(foot.chain, states, kept, found.states[place], found.stances(place, found.states[place]))
-            for place, (foot, states, kept) in enumerate(zip(plan.feet, found.to_key(), found.kept(), strict=True))
+            ChainStates(foot.chain, states, kept, found.states[number], found.stances(number, found.states[number]))
+            for number, (foot, states, kept) in enumerate(zip(plan.feet, found.to_key(), found.kept(), strict=True))
         ]
         write_states(armature, plan.frames, feet)
 
@@ -348,8 +348,8 @@ def contact_report(
     """Report on the contacts of one action."""
     unseen = {chain for chain, end in ends.items() if end.is_doubtful and end.apart(samples) is not None}
     chains = []
-    for place, (foot, states, kept) in enumerate(zip(plan.feet, found.to_key(), found.kept(), strict=True)):
-        contacts, stances = contacts_of_states(states, plan.frames), found.stances(place, states)
+    for number, (foot, states, kept) in enumerate(zip(plan.feet, found.to_key(), found.kept(), strict=True)):
+        contacts, stances = contacts_of_states(states, plan.frames), found.stances(number, states)
         chains.append(
             ChainContacts(
                 chain=foot.chain,
@@ -359,7 +359,7 @@ def contact_report(
                 moved=[stance.moved if stance else None for stance in stances],
                 kept=int(np.count_nonzero(kept)),
                 is_seen=foot.chain not in unseen,
-                sole=found.plan.feet[place].points.source,
+                sole=found.plan.feet[number].points.source,
             )
         )
     return ContactReport(

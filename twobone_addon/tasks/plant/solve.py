@@ -138,14 +138,14 @@ class ManyRounds:
 
     footing: Footing
     standing: Standing
-    one: Sequence[LegMotion]
+    legs: Sequence[LegMotion]
     """The legs in the original round."""
     frames: Rounds
     samples: Rounds
 
     def middle(self, planted: Planted) -> Planted:
         """Planted legs and root in the original round."""
-        legs = [self._leg(leg, before) for leg, before in zip(planted.legs, self.one, strict=True)]
+        legs = [self._leg(leg, before) for leg, before in zip(planted.legs, self.legs, strict=True)]
         return Planted(legs, self.samples.middle(planted.moves))
 
     def _leg(self, leg: PlantedLeg, before: LegMotion) -> PlantedLeg:
@@ -240,7 +240,7 @@ def within_repair(footing: Footing, standing: Standing) -> tuple[Standing, list[
     """
     most, frames = footing.plan.settings.max_repair, footing.plan.frames
     kept, left = [states.copy() for states in standing.states], []
-    moves = [departures(footing, *each) if most else np.zeros(len(each[1])) for each in zip(footing.legs, kept, strict=True)]
+    moves = [departures(footing, *pair) if most else np.zeros(len(pair[1])) for pair in zip(footing.legs, kept, strict=True)]
     shuffles = _shuffles(footing, kept, moves)
     for number, (leg, states, by_hand) in enumerate(zip(footing.legs, kept, standing.by_hand, strict=True)):
         moved, far = moves[number], []

@@ -49,9 +49,9 @@ HELD = 550
 """Bytes of memory per sampled quantity and frame: samples are several per frame, keys only at frames."""
 
 
-def plant_feet(scene: Scene, settings: PlantSettings, active: Object | None, own: OwnAction | None) -> Story[PlantReport]:
+def plant_feet(scene: Scene, settings: PlantSettings, active: Object | None, chosen: OwnAction | None) -> Story[PlantReport]:
     """Keep a character's feet still while they are on the ground, and move the hips only as much as needed."""
-    plan = plan_planting(scene, settings, active, own_span(own))
+    plan = plan_planting(scene, settings, active, own_span(chosen))
     beginning = yield StartOver(planted_before(plan))
     armature, contacts, earlier = object_named(plan.armature), plan.contacts, earlier_planting(plan, beginning)
     yield Make(stored_limbs(armature, contacts.legs.found))

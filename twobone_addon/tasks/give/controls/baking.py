@@ -218,10 +218,10 @@ def lost_twists(solved: SolvedControls, seen: Seen) -> list[Sentence]:
     control, plan, lost = solved.control, solved.control.plan, []
     armature, before, rows = object_named(control.armature), solved.before.on(plan.frames), plan.report_rows
     world = before.every(plan.armature_world)
-    for place, (pose, shown) in enumerate(zip(control.chain_poses[:2], control.shown, strict=False)):
+    for number, (pose, shown) in enumerate(zip(control.chain_poses[:2], control.shown, strict=False)):
         earlier = nearest_rotation((world @ before.every(pose))[:, :3, :3]) @ rest_turn(armature, pose.bone, shown)
         now = nearest_rotation(seen.samples.every(Quantity("WORLD", control.armature, shown))[:, :3, :3])
-        links = unit(solved.goals.joints[:, place + 1] - solved.goals.joints[:, place])
+        links = unit(solved.goals.joints[:, number + 1] - solved.goals.joints[:, number])
         twists = np.degrees(twists_about(links, now @ np.swapaxes(earlier, -1, -2)))[rows]
         worst = int(np.argmax(twists))
         if twists[worst] > SEEN_TWIST:

@@ -54,7 +54,7 @@ def read_goals(control: ControlPlan, solved: TargetMotion, samples: Samples) -> 
     plan = control.plan
     samples = samples.on(plan.frames)
     world = samples.every(plan.armature_world)
-    joints = np.stack([points(world, solved.joints[:, place]) for place in (0, 1, -1)], axis=1)
+    joints = np.stack([points(world, solved.joints[:, index]) for index in (0, 1, -1)], axis=1)
     lower = world @ samples.every(control.chain_poses[1])
     aim = joints[:, 2]
     if control.ik is not None:
