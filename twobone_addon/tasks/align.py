@@ -196,6 +196,7 @@ def _key_moments(nodes: Iterable[Node]) -> Array | None:
     if not len(keys):
         return np.zeros(1)
     moments = subframe_grid(keys, MOMENTS)
+    # Keys a frame apart leave nothing to see between them.
     apart = np.append(np.repeat(np.diff(keys) > 1.0, MOMENTS), True)
     apart[::MOMENTS] = True
     return moments[apart]

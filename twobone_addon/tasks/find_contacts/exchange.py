@@ -89,6 +89,7 @@ def export_contacts(
     samples = yield Sample([*plan.quantities(), *doubtful_poses(ends.values())], plan.frames, plan.settings.evaluation)
     found = solve_contacts(plan, samples)
     fps = settings.fps or plan.rate
+    # Rounding must not lose the last row.
     count = int((plan.frames[-1] - plan.frames[0]) / plan.rate * fps + 1e-6) + 1
     rows = np.clip(np.floor(np.arange(count) / fps * plan.rate + 0.5).astype(int), 0, len(plan.frames) - 1)
     states = np.zeros((len(SIDES), len(rows)), int)

@@ -104,6 +104,7 @@ def edited_by_hand(armature: Object, chain: str, frames: Array) -> Mask:
     by_hand, noted = keyed_by_hand(armature, stored, frames), _noted(armature, stored)
     if not noted:
         return by_hand
+    # What no search has seen cannot have been changed since.
     known = (frames >= noted["first"]) & (frames <= noted["last"])
     before = states_of_contacts(noted_contacts(armature, stored), frames)
     return by_hand | (known & (keyed_states(armature, stored, frames) != before))

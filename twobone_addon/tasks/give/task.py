@@ -71,6 +71,7 @@ def bake_target(scene: Scene, settings: GiveSettings, active: Object | None, cho
         proved = zip(guided, guides or [None] * len(guided), strict=True)
         entries: list[ChainReport] = [guide_report(*parts) for parts in proved]
         entries += control_reports(solved, steered, seen or [None] * len(solved))
+        # In the order in which the chains were given.
         asked = sorted(zip([*onto_objects, *onto_bones], entries, strict=True), key=lambda pair: pair[0])
         return Given([entry for _, entry in asked], evaluation)
 
@@ -137,6 +138,7 @@ def give_pole_motion(scene: Scene, chain: StoredChain) -> None:
     if shown_elsewhere(chain.id_data, names_of(chain)) is not None or not answered(scene, _moves(scene, chain)):
         return
     settings = replace(stored_settings(chain.id_data, chain, PLAIN), target="", target_bone="", stored="")
+    # Without one of its own the chain gets a target for this run, which goes again: the present one keeps its motion.
     (entry,) = run(scene, GIVE, GiveSettings(chains=(settings,))).chains
     remove_object(object_named(entry.target))
 

@@ -136,6 +136,7 @@ class SwitchedLimbs(Report):
         if len(self.chains) == 1:
             return self.chains[0].says
         alike: dict[str, list[SwitchReport]] = {}
+        # What was switched is said first.
         for limb in sorted(self.chains, key=lambda limb: not limb.is_changed):
             alike.setdefault(limb.switched().text(), []).append(limb)
         farthest = max(self.chains, key=lambda limb: limb.max_moved or 0.0, default=None)

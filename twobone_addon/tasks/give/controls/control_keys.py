@@ -81,6 +81,7 @@ def _curves(limb: SteeredLimb, control: Control) -> list[tuple[list[CurveSamples
     """Groups of a control's channels that are keyed together, each with the drift function of its values."""
     held, plan, length = limb.held[control.role], limb.control.plan, limb.goals.length
     groups: list[tuple[list[CurveSamples], Drift]] = []
+    # A base keeps its place: it gets rotation and scale alone.
     if control.role != "Base":
         refuse_locked(control, held.location, RIGHT * length)
         free = [axis for axis in range(3) if not control.locked[axis]]
@@ -137,6 +138,7 @@ def on_trial(scene: Scene, plans: Sequence[ControlPlan]) -> Iterator[None]:
 def steer_all(limbs: Sequence[SteeredLimb]) -> Story[None]:
     """Steer all limbs at the same time until each has converged; their channels and samples are left in `limbs`."""
     working = [(limb, limb.steer()) for limb in limbs]
+    # Up to where each asks for its first samples.
     for _, steering in working:
         next(steering)
     while working:
