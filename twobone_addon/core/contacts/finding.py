@@ -18,7 +18,7 @@ import numpy as np
 
 from ...records import replace
 from ..array_types import Array, Codes, Mask
-from ..arrays import magnitude
+from ..arrays import magnitude, median
 from .feet import SIDE_IN_SECONDS, FeetMotion, Kinematics, quantile_near, smoothed, standing_speeds, steps_in
 from .ground import local_floor
 from .states import ContactState, runs, without_gaps, without_short
@@ -290,7 +290,7 @@ def _usual_speeds(speeds: Array, stands: Mask) -> Array:
     if not rows:
         return np.full(len(speeds), np.inf)
     near = [slice(rows[max(number - 1, 0)][0], last + 1) for number, (_, last) in enumerate([*rows[1:], rows[-1]])]
-    medians = [np.median(speeds[row][stands[row]]) for row in near]
+    medians = [median(speeds[row][stands[row]]) for row in near]
     return np.interp(np.arange(len(speeds)), np.mean(rows, axis=1), medians)
 
 
@@ -413,7 +413,7 @@ def _to_the_edges(feet: FeetMotion, motion: Kinematics, tolerances: Tolerances, 
     blur = steps // 2 if steps > SHARP else 0
     for foot, foot_stands in enumerate(stands):
         speeds = np.where(low[foot], quick[foot], np.inf).min(axis=0)
-        usual = [np.median(quick[foot, :, first : last + 1].min(axis=0)) / limits[first] for first, last in runs(foot_stands)]
+        usual = [median(quick[foot, :, first : last + 1].min(axis=0)) / limits[first] for first, last in runs(foot_stands)]
         stance_of = np.cumsum(np.diff(foot_stands, prepend=False) & foot_stands) - 1
         for first, last in runs(~foot_stands):
             slowest = np.minimum(limits, EDGE_OF_SWING * quick[foot, :, first : last + 1].max())
@@ -434,8 +434,8 @@ def _frames_coming_down(heights: Array, noise: float) -> int:
     A foot that lowers itself slowly is low and slow, but ground does not give way. On a slope heel and ball stand at
     different heights, so each is compared with its own, as exactly as the foot keeps it.
     """
-    above = (heights - np.median(heights, axis=-1, keepdims=True)).min(axis=0)
-    unsteady = max(noise, float(np.median(np.abs(above - np.median(above)))))
+    above = (heights - median(heights.T)[:, None]).min(axis=0)
+    unsteady = max(noise, float(median(np.abs(above - median(above)))))
     lands = (above <= STILL_HIGH + NOISE_TIMES * unsteady) | np.append(np.diff(above) > 0.0, True)
     return int(np.argmax(lands))
 
@@ -452,7 +452,8 @@ def _tidied(motion: Kinematics, estimate: StanceEstimate, landed: Mask, given: T
         while steps or rounds:
             for first, last in steps:
                 foot_stands[first : last + 1] = False
-            steps, rounds = _steps_out_of_rests(motion, foot, foot_stands) if rounds else [], max(rounds - 1, 0)
+            steps = _steps_out_of_rests(motion, foot, foot_stands) if rounds else []
+            rounds = rounds - 1 if steps else 0
         for first, last in runs(foot_stands):
             if estimate.may_glide[foot] and _glides(ball[first : last + 1], motion.body[first : last + 1], motion.rate):
                 foot_stands[first : last + 1] = False
@@ -472,7 +473,7 @@ def _lifted_inside(motion: Kinematics, foot: int, stands: Mask, evidence: Array)
     """First and last frame of each step inside a stance for which a foot is lifted, against the `evidence` `(F,)`."""
     lowest, ball, steps = motion.heights[foot].min(axis=0), motion.points[foot, 1], []
     for first, last in runs(stands):
-        level = np.median(lowest[first : last + 1])
+        level = median(lowest[first : last + 1])
         for gap_first, gap_last in runs(evidence[first : last + 1] < 0.0):
             start, end = first + gap_first, first + gap_last
             is_inside = first < start and end < last
@@ -501,8 +502,8 @@ def _steps_out_of_rests(motion: Kinematics, foot: int, stands: Mask) -> list[tup
         if last - first + 1 < 3.0 * RESTS * motion.rate:
             continue
         rests = [(first + one, first + two) for one, two in _rests(speeds[1, first : last + 1], motion.rate)]
-        places = [np.median(ball[one : two + 1], axis=0) for one, two in rests]
-        usual = [max(STEADY, float(np.median(speeds[1, one : two + 1]))) for one, two in rests]
+        places = [median(ball[one : two + 1]) for one, two in rests]
+        usual = [max(STEADY, float(median(speeds[1, one : two + 1]))) for one, two in rests]
         parts = [first]
         for number, ((_, end), (start, _)) in enumerate(pairwise(rests)):
             burst = slice(end, start + 1)
@@ -572,7 +573,7 @@ def _reverses_in_air(path: Array, first: int, last: int, lift: float, rate: floa
     Nothing is known beyond the ends of a take.
     """
     heights = path[:, 2]
-    level, lowest = float(np.median(heights[first : last + 1])), first + int(np.argmin(heights[first : last + 1]))
+    level, lowest = float(median(heights[first : last + 1])), first + int(np.argmin(heights[first : last + 1]))
     sides = path[last:], path[first::-1]
     departures = [side[np.abs(side[:, 2] - level) > 3.0 * lift][:1] for side in sides]
     away = np.concatenate(departures) - [*path[lowest, :2], level]

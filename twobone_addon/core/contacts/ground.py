@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..array_types import Array, Mask
-from ..arrays import magnitude
+from ..arrays import magnitude, median
 from .feet import WINDOW_IN_SECONDS, FeetMotion, Kinematics, slopes, standing_speeds, steps_in
 from .states import runs
 
@@ -128,18 +128,17 @@ def local_floor(motion: Kinematics, heights: Array, slowest: Array, most_rise: A
     low_heights, speeds, rises = (
         np.take_along_axis(values, lower, axis=1)[:, 0] for values in (heights, motion.speeds, motion.rises)
     )
-    places = np.take_along_axis(motion.points, lower[..., None], axis=1)[:, 0, :, :2]
     slow, moving = (speeds <= slowest) & (rises <= most_rise), motion.speeds.min(axis=1) > slowest
-    spots, balls = [], motion.points[:, 1, :, :2]
-    flat = balls[slow & (np.abs(low_heights) <= level)]
+    balls, low_points = motion.points[:, 1, :, :2], np.take_along_axis(motion.points, lower[..., None], axis=1)[:, 0, :, :2]
+    spots, flat = [], balls[slow & (np.abs(low_heights) <= level)]
+    standing = np.concatenate([low_points, low_heights[..., None], balls], axis=-1)
     for foot, stands in enumerate(slow):
         reach = magnitude(motion.points[foot].mean(axis=0) - motion.hips[foot])
         for first, last in runs(stands & np.all(np.delete(moving, foot, axis=0), axis=0)):
             inside = slice(first, last + 1)
             if last - first + 1 >= SPOT_IN_SECONDS * motion.rate:
-                place, height = np.median(places[foot, inside], axis=0), np.median(low_heights[foot, inside])
-                ball = np.median(balls[foot, inside], axis=0)
-                if height > level and magnitude(flat - ball).min(initial=np.inf) < BESIDE:
+                *place, height, ball_x, ball_y = median(standing[foot, inside])
+                if height > level and magnitude(flat - [ball_x, ball_y]).min(initial=np.inf) < BESIDE:
                     continue
                 spots.append((*place, height, last - first + 1, reach[inside].max()))
     known = np.array(spots).reshape(-1, 5)

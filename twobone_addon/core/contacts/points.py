@@ -10,7 +10,7 @@ import numpy as np
 
 from ...records import replace
 from ..array_types import Array, Codes, Mask
-from ..arrays import magnitude
+from ..arrays import magnitude, median
 from .states import ContactState, runs
 
 Source = Literal["MESH", "BONE", "MOTION", "SET", "REST"]
@@ -216,7 +216,7 @@ def as_it_rolls(points: FootPoints, world_from_foot: Array, states: Codes, leg_l
         lies = _after(states == ContactState.BOTH, last + 1)
         if not len(lies):
             continue
-        rises, turns = heights[first : last + 1] - np.median(heights[lies]), backs[first : last + 1] - np.median(backs[lies])
+        rises, turns = heights[first : last + 1] - median(heights[lies]), backs[first : last + 1] - median(backs[lies])
         rolls = turns < -ROLLED * size
         distances += (-rises[rolls] / turns[rolls]).tolist()
     if len(distances) < LEAST_ROLLS:

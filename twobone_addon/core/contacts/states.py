@@ -68,8 +68,11 @@ def states_of_contacts(contacts: Iterable[Contact], frames: Array) -> Codes:
 
 def runs(mask: Mask) -> list[tuple[int, int]]:
     """First and last index of each run of true values in `mask` `(F,)`."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]).astype(np.int8)))
-    return [(first, end - 1) for first, end in edges.reshape(-1, 2).tolist()]
+    if not len(mask):
+        return []
+    edges = (np.flatnonzero(mask[1:] != mask[:-1]) + 1).tolist()
+    edges = [*([0] if mask[0] else []), *edges, *([len(mask)] if mask[-1] else [])]
+    return [(first, end - 1) for first, end in zip(edges[::2], edges[1::2], strict=True)]
 
 
 def without_gaps(mask: Mask, longest: float) -> Mask:
