@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
-from ..array_types import Array, Mask
+from ..array_types import Array, Indices, Mask
 from ..contacts.states import runs
 
 RUN_OUT = 0.6
@@ -51,37 +53,53 @@ def eased(known: Mask, values: Array, ease: Ease) -> tuple[Array, Mask]:
     and after the last known sample, an ease is cut off where the samples end.
     """
     filled = np.where(known[:, None], values, 0.0)
-    touched = known.copy()
-    zero = np.zeros(values.shape[1])
-    edges = []
+    zero, edges, blends = np.zeros(values.shape[1]), [], list[_Blend]()
     for first, last in runs(known):
         reach = max(1, min(ease.slope, last - first))
-        at = filled[first], filled[last]
         slopes = [(filled[min(row + reach, last)] - filled[max(row - reach, first)]) / reach for row in (first, last)]
-        edges.append(((first, at[0], slopes[0]), (last, at[1], slopes[1])))
-
-    def blend(start: int, end: int, values: tuple[Array, Array], slopes: tuple[Array, Array]) -> None:
-        rows = slice(max(start + 1, 0), min(end, len(filled)))
-        inside = np.arange(rows.start, rows.stop)[:, None]
-        if len(inside):
-            run_out = RUN_OUT * min(end - start, ease.least)
-            # A released foot starts to move gradually, instead of jumping ahead to catch up with its own motion.
-            outgoing = values[0] + slopes[0] * run_out * _decelerating(np.minimum((inside - start) / run_out, 1.0))
-            incoming = values[1] - slopes[1] * run_out * _decelerating(np.minimum((end - inside) / run_out, 1.0))
-            part = (inside - start) / (end - start)
-            weight = part**3 * (10.0 - part * (15.0 - 6.0 * part))  # A quintic with zero slope at both ends.
-            filled[rows] = outgoing * (1.0 - weight) + incoming * weight
-            touched[rows] = True
-
+        edges.append(((first, filled[first], slopes[0]), (last, filled[last], slopes[1])))
     for (_, (start, leaving, left)), ((end, arriving, arrived), _) in pairwise(edges):
         width_out, width_in = ease.width(leaving), ease.width(arriving)
         if end - start <= width_out + width_in:
-            blend(start, end, (leaving, arriving), (left, arrived))
+            blends.append(_Blend(start, end, leaving, arriving, left, arrived))
         else:
-            blend(start, start + width_out, (leaving, zero), (left, zero))
-            blend(end - width_in, end, (zero, arriving), (zero, arrived))
-    if edges:
-        (first, arriving, arrived), (last, leaving, left) = edges[0][0], edges[-1][1]
-        blend(first - ease.width(arriving), first, (zero, arriving), (zero, arrived))
-        blend(last, last + ease.width(leaving), (leaving, zero), (left, zero))
+            blends.append(_Blend(start, start + width_out, leaving, zero, left, zero))
+            blends.append(_Blend(end - width_in, end, zero, arriving, zero, arrived))
+    if not edges:
+        return filled, known.copy()
+    (first, arriving, arrived), (last, leaving, left) = edges[0][0], edges[-1][1]
+    blends.append(_Blend(first - ease.width(arriving), first, zero, arriving, zero, arrived))
+    blends.append(_Blend(last, last + ease.width(leaving), leaving, zero, left, zero))
+    rows, between = _blended(blends, len(filled), ease)
+    filled[rows] = between
+    touched = known.copy()
+    touched[rows] = True
     return filled, touched
+
+
+class _Blend(NamedTuple):
+    """A correction from one row to another, neither included."""
+
+    start: int
+    end: int
+    leaving: Array
+    """`(k,)` value at the start."""
+    arriving: Array
+    left: Array
+    """`(k,)` slope at the start."""
+    arrived: Array
+
+
+def _blended(blends: Sequence[_Blend], count: int, ease: Ease) -> tuple[Indices, Array]:
+    """Rows `(n,)`, of `count`, inside blends, none of which overlap, and the values `(n, k)` there; all blends at once."""
+    inside = [np.arange(max(blend.start + 1, 0), min(blend.end, count)) for blend in blends]
+    lengths, rows = [len(each) for each in inside], np.concatenate(inside)[:, None]
+    columns = [np.repeat(np.array(column), lengths, axis=0) for column in zip(*blends, strict=True)]
+    start, end, (leaving, arriving, left, arrived) = columns[0][:, None], columns[1][:, None], columns[2:]
+    run_out = RUN_OUT * np.minimum(end - start, ease.least)
+    # A released foot starts to move gradually, instead of jumping ahead to catch up with its own motion.
+    outgoing = leaving + left * run_out * _decelerating(np.minimum((rows - start) / run_out, 1.0))
+    incoming = arriving - arrived * run_out * _decelerating(np.minimum((end - rows) / run_out, 1.0))
+    part = (rows - start) / (end - start)
+    weight = part**3 * (10.0 - part * (15.0 - 6.0 * part))  # A quintic with zero slope at both ends.
+    return rows[:, 0], outgoing * (1.0 - weight) + incoming * weight

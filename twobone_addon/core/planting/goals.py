@@ -13,7 +13,7 @@ from ..contacts.feet import smoothed
 from ..contacts.states import ContactState, on_ball, on_heel, runs
 from ..rig.rotations import about_axis, to_axis_angle, to_quaternion, unit
 from .blends import Ease, eased
-from .pins import Foot, Heights, Pins, find_pins
+from .pins import Foot, FootContacts, Heights, Pins, find_pins
 
 SAMPLES_PER_FRAME = 4
 """Quarter frames show how far a foot slides between frames."""
@@ -81,12 +81,13 @@ def foot_goals(
     """
     whole = slice(None, None, SAMPLES_PER_FRAME)
     at_frames = foot.on(whole)
-    on, heights = (on_heel, on_ball), None if down is None else down.heights
+    heights = None if down is None else down.heights
     axes = slice(2, 3) if upright else slice(0, 3)
-    animated_pins = whole_pins = find_pins(at_frames, *on)
-    moving = _unsettled(at_frames, animated_pins, on_heel | on_ball, settled, axes)
+    contacts = FootContacts.of(at_frames, on_heel, on_ball)
+    whole_pins = contacts.pins()
+    moving = _unsettled(at_frames, whole_pins, on_heel | on_ball, settled, axes)
     if down is not None:
-        whole_pins = find_pins(at_frames, *on, heights)
+        whole_pins = contacts.pins_on(down.heights)
         moving |= _unsettled(at_frames, whole_pins, on_heel | on_ball, max(settled, down.near), axes)
     if carried is not None:
         for first, last in runs(on_heel | on_ball):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -90,6 +91,22 @@ def mean_turns(turns: Sequence[Array]) -> Array:
 _Held = tuple[int, int, bool]
 """First and last row of a contact, and whether it is of the ball."""
 
+_Link = tuple[int, int, int | None]
+"""Heel and ball, among all that are held, and the stand on both that links them; `None` where the foot rolls between them."""
+
+
+class _Member(NamedTuple):
+    """One of the contacts that are linked."""
+
+    held: int
+    """Which of all."""
+    before: int
+    """The one that it is linked to, itself for the first of a group."""
+    side: float = 1.0
+    """-1 if the link leads from ball to heel."""
+    link: _Link | None = None
+
+
 Heights = Callable[[Array, bool, int], float]
 """Maps a place `(3,)`, whether the point is the ball, and the row at which its contact begins to the point's height there."""
 
@@ -102,24 +119,87 @@ def find_pins(foot: Foot, on_heel: Mask, on_ball: Mask, heights: Heights | None 
 
     heights : gives the pins the heights of their points on the ground; `None` keeps the animated heights
     """
-    held = [(*run, False) for run in runs(on_heel)] + [(*run, True) for run in runs(on_ball)]
-    both = runs(on_heel & on_ball)
-    turns = mean_turns([foot.turns[first : last + 1] for first, last in both])
-    stands = [Stand(*run, turn) for run, turn in zip(both, turns, strict=True)]
-    ends = _heels_and_balls(stands, held)
-    places = _fitted_places(foot, held, _links(foot, held, stands, ends))
-    if heights is not None:
+    contacts = FootContacts.of(foot, on_heel, on_ball)
+    return contacts.pins() if heights is None else contacts.pins_on(heights)
+
+
+@dataclass(frozen=True, slots=True)
+class FootContacts:
+    """All contacts of a foot, and which of them the rigid foot links."""
+
+    foot: Foot
+    held: list[_Held]
+    stands: list[Stand]
+    """As animated."""
+    ends: list[tuple[int, int]]
+    """Heel and ball of each stand."""
+    links: list[_Link]
+    rolling: dict[_Link, Array]
+    """Vector `(3,)` from heel to ball of each link by which the foot rolls."""
+    groups: list[list[_Member]]
+    """Those that are linked, directly or through others."""
+    animated: Array
+    """`(n, 3)` positions while they stand, of all members of all groups in order."""
+
+    @classmethod
+    def of(cls, foot: Foot, on_heel: Mask, on_ball: Mask) -> FootContacts:
+        """The contacts of a foot whose heel and ball stand at `(F,)`."""
+        held = [(*run, False) for run in runs(on_heel)] + [(*run, True) for run in runs(on_ball)]
+        both = runs(on_heel & on_ball)
+        turns = mean_turns([foot.turns[first : last + 1] for first, last in both])
+        stands = [Stand(*run, turn) for run, turn in zip(both, turns, strict=True)]
+        ends = _heels_and_balls(stands, held)
+        links, rolling = _links(foot, held, ends)
+        groups = _groups(len(held), links)
+        points = foot.points(foot.heel), foot.points(foot.ball)
+        seen = [points[is_ball][first : last + 1] for first, last, is_ball in held]
+        animated = np.concatenate([np.zeros((0, 3)), *(seen[member.held] for group in groups for member in group)])
+        return cls(foot, held, stands, ends, links, rolling, groups, animated)
+
+    def pins(self) -> Pins:
+        """The pins at the animated heights."""
+        return self._pinned(self._places(self.stands), self.stands)
+
+    def pins_on(self, heights: Heights) -> Pins:
+        """The pins at the heights of their points on the ground."""
+        places, stands = self._places(self.stands), self.stands
         for _ in range(HEIGHT_ITERATIONS):
-            _put_down(places, held, heights)
-            stands = _with_rises(foot, stands, ends, places)
-            places = _fitted_places(foot, held, _links(foot, held, stands, ends))
-        _put_down(places, held, heights)
-        stands = _with_rises(foot, stands, ends, places)
-        for stand, (heel, ball) in zip(stands, ends, strict=True):
+            _put_down(places, self.held, heights)
+            stands = _with_rises(self.foot, stands, self.ends, places)
+            places = self._places(stands)
+        _put_down(places, self.held, heights)
+        stands = _with_rises(self.foot, stands, self.ends, places)
+        for stand, (heel, ball) in zip(stands, self.ends, strict=True):
             # The last turn has moved the ball a little off its fitted place; a rigid foot goes by its heel.
-            places[ball] = places[heel] + foot.across(stand.turn, slice(stand.first, stand.last + 1))
-    pins = [Pin(first, last, is_ball, place) for (first, last, is_ball), place in zip(held, places, strict=True)]
-    return Pins(pins, stands)
+            places[ball] = places[heel] + self.foot.across(stand.turn, slice(stand.first, stand.last + 1))
+        return self._pinned(places, stands)
+
+    def _pinned(self, places: list[Array], stands: list[Stand]) -> Pins:
+        pins = [Pin(first, last, is_ball, place) for (first, last, is_ball), place in zip(self.held, places, strict=True)]
+        return Pins(pins, stands)
+
+    def _places(self, stands: list[Stand]) -> list[Array]:
+        """Places `(3,)` of all held points: each linked group moves as one to the mean of its animated positions."""
+        ways = {}
+        for link in self.links:
+            stand = None if link[2] is None else stands[link[2]]
+            over = None if stand is None else self.foot.across(stand.turn, slice(stand.first, stand.last + 1))
+            ways[link] = self.rolling[link] if over is None else over
+        offsets = np.zeros((len(self.held), 3))
+        members = [member for group in self.groups for member in group]
+        for member in members:
+            if member.link is not None:
+                offsets[member.held] = offsets[member.before] + member.side * ways[member.link]
+        lengths = [self.held[member.held][1] - self.held[member.held][0] + 1 for member in members]
+        moved = self.animated - np.repeat(offsets[[member.held for member in members]], lengths, axis=0)
+        places, end, number = [np.zeros(3)] * len(self.held), 0, 0
+        for group in self.groups:
+            start, end = end, end + sum(lengths[number : number + len(group)])
+            number += len(group)
+            middle = np.add.reduce(moved[start:end], axis=0) / (end - start)
+            for member in group:
+                places[member.held] = middle + offsets[member.held]
+        return places
 
 
 def _put_down(places: list[Array], held: list[_Held], heights: Heights) -> None:
@@ -161,51 +241,44 @@ def levelled(turns: Array, across: Array, rises: Array | float) -> Array:
     return np.where(can_turn[..., None, None], least_turn(ways / lengths, risen / lengths) @ turns, turns)
 
 
-def _links(foot: Foot, held: list[_Held], stands: list[Stand], ends: Sequence[tuple[int, int]]) -> list[tuple[int, int, Array]]:
-    """Pairs of held points, heel and ball, that the rigid foot links, with the vector `(3,)` from heel to ball."""
-    pairs: list[tuple[int, int, Stand | None, Indices]] = []
+def _links(foot: Foot, held: list[_Held], ends: Sequence[tuple[int, int]]) -> tuple[list[_Link], dict[_Link, Array]]:
+    """Pairs of held points, heel and ball, that the rigid foot links, and the vectors `(3,)` of those between which it rolls."""
+    links: list[_Link] = []
     balls = [(ball, start, end) for ball, (start, end, is_ball) in enumerate(held) if is_ball]
     firsts, lasts = [start for _, start, _ in balls], [end for _, _, end in balls]
-    common: dict[tuple[int, int], Stand] = {}
-    for both, stand in zip(ends, stands, strict=True):
-        common.setdefault(both, stand)
+    common: dict[tuple[int, int], int] = {}
+    for number, both in enumerate(ends):
+        common.setdefault(both, number)
+    rolls: dict[_Link, Indices] = {}
     for heel, (first, last, is_ball) in enumerate(held):
         near = range(0) if is_ball else range(bisect_left(lasts, first - 1), bisect_right(firsts, last + 1))
         for ball, start, end in (balls[number] for number in near):
-            # Without a common stand the foot rolls over from heel to ball, or back, from one frame to the next.
-            pairs.append((heel, ball, common.get((heel, ball)), np.array([min(last, end), max(first, start)])))
-    rolling = iter(mean_turns([foot.turns[rows] for _, _, stand, rows in pairs if stand is None]))
-    return [
-        (heel, ball, foot.across(next(rolling), rows))
-        if stand is None
-        else (heel, ball, foot.across(stand.turn, slice(stand.first, stand.last + 1)))
-        for heel, ball, stand, rows in pairs
-    ]
+            links.append((heel, ball, common.get((heel, ball))))
+            if (heel, ball) not in common:
+                # Without a common stand the foot rolls over from heel to ball, or back, from one frame to the next.
+                rolls[links[-1]] = np.array([min(last, end), max(first, start)])
+    turns = mean_turns([foot.turns[rows] for rows in rolls.values()])
+    return links, {link: foot.across(turn, rows) for (link, rows), turn in zip(rolls.items(), turns, strict=True)}
 
 
-def _fitted_places(foot: Foot, held: list[_Held], links: list[tuple[int, int, Array]]) -> list[Array]:
-    """Places `(3,)` of all held points: each linked group moves as one to the mean of its animated positions."""
-    points = foot.points(foot.heel), foot.points(foot.ball)
-    seen = [points[is_ball][first : last + 1] for first, last, is_ball in held]
-    offsets: list[Array | None] = [None] * len(held)
-    places: list[Array] = [np.zeros(3)] * len(held)
-    linked: list[list[tuple[int, Array]]] = [[] for _ in held]
-    for one, other, way in links:
-        linked[one].append((other, way))
-        linked[other].append((one, -way))
-    for root in range(len(held)):
-        if offsets[root] is not None:
+def _groups(count: int, links: Sequence[_Link]) -> list[list[_Member]]:
+    """Which of `count` held points are linked, directly or through others."""
+    linked: list[list[_Member]] = [[] for _ in range(count)]
+    for link in links:
+        heel, ball, _ = link
+        linked[heel].append(_Member(ball, heel, 1.0, link))
+        linked[ball].append(_Member(heel, ball, -1.0, link))
+    groups: list[list[_Member]] = []
+    known: set[int] = set()
+    for root in range(count):
+        if root in known:
             continue
-        offsets[root] = np.zeros(3)
-        group = [root]
+        known.add(root)
+        groups.append([_Member(root, root)])
         # The list grows while it is walked: each member brings in all that it is linked to.
-        for member in group:
-            for there, step in linked[member]:
-                if offsets[there] is None:
-                    offsets[there] = offsets[member] + step
-                    group.append(there)
-        known = [(member, offsets[member]) for member in group]
-        middle = np.concatenate([seen[member] - offset for member, offset in known if offset is not None]).mean(axis=0)
-        for member, offset in known:
-            places[member] = middle if offset is None else middle + offset
-    return places
+        for member in groups[-1]:
+            for other in linked[member.held]:
+                if other.held not in known:
+                    known.add(other.held)
+                    groups[-1].append(other)
+    return groups
