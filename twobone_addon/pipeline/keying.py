@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..core.array_types import Array, Indices, KeyFrames
+from ..core.array_types import Array, Indices, KeyFrames, Mask
 from ..core.arrays import frame_rows, magnitude, path_length
 from ..core.curves.bezier import parameters_at
 from ..core.curves.drift import portions
@@ -174,6 +174,13 @@ def with_held_keys(table: KeyTable, before: KeyPoint | None, after: KeyPoint | N
         return table
     outside, beyond = some_keys(left, slice(None, start)), some_keys(right, slice(end, None))
     return joined_keys(outside, first, some_keys(table, slice(start, end)), last, beyond)
+
+
+def has_keys(table: KeyTable, frames: Array) -> Mask:
+    """Mask `(...)` of `frames` `(...)` at which there already is a key."""
+    present = table["co"][:, 0]
+    places = np.searchsorted(present, frames - NEAR_FRAME)
+    return np.append(present, np.inf)[places] <= frames + NEAR_FRAME
 
 
 def _held_key(table: KeyTable, frame: float, value: float, *, leads_outside: bool) -> tuple[int, KeyTable, KeyTable]:

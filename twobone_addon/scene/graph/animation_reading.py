@@ -25,7 +25,7 @@ REAL_NUMBERS = {"location", "rotation_euler", "rotation_quaternion", "rotation_a
 WORTH_READING = 32
 """Number of times below which Blender evaluates all of them."""
 
-RARE_KEYS = 2
+RARE_KEYS = 4
 """Number of times per key of a curve above which Blender evaluates all of them."""
 
 ON_KEY, APART = np.float32(1e-4), 1e-3

@@ -298,7 +298,7 @@ def _set_before(path: str, but: Sequence[Action]) -> SetProperty | None:
     for action in bpy.data.actions:
         for text in by_slot(action, PROPERTY, str).values() if action not in but and getattr(action, PROPERTY, "") else ():
             try:
-                noted = _header(base64.b64decode(text))[0]["sets"].get(path)
+                noted = _header_of(text)["sets"].get(path)
             except ILLEGIBLE:
                 continue
             if noted is not None:
@@ -310,6 +310,12 @@ def _header(packed: bytes) -> tuple[Any, int]:
     """A packed ledger without its tables, and where these begin."""
     end = 8 + int.from_bytes(packed[:8], "little")
     return json.loads(packed[8:end]), end
+
+
+def _header_of(text: str) -> Any:
+    """The header of a ledger as it is stored, without decoding its tables, which are most of it."""
+    end = 8 + int.from_bytes(base64.b64decode(text[:12])[:8], "little")
+    return _header(base64.b64decode(text[: 4 * -(-end // 3)]))[0]
 
 
 class _Parts:

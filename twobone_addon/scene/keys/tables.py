@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal
@@ -11,6 +11,7 @@ import numpy as np
 
 from ...core.array_types import Array, Indices, KeyFrames, Mask
 from ...core.curves.frames import NEAR_FRAME
+from ...records import replace
 from ..blender_types import Channel, FCurve
 
 INTERPOLATION = {"CONSTANT": 0, "LINEAR": 1, "BEZIER": 2}
@@ -101,6 +102,20 @@ class SmoothKeys(_InsideRange):
     """`(K, 2)` right handles."""
     smooth: Mask | None = None
     """`(K,)` whether a key's handles are aligned and stay so when one is moved; `None` for all keys."""
+
+    def part(self, rows: slice) -> SmoothKeys:
+        """Some of the keys."""
+        smooth, frames = None if self.smooth is None else self.smooth[rows], KeyFrames(self.frames[rows])
+        parts = frames, self.values[rows], self.left[rows], self.right[rows], smooth
+        return SmoothKeys(self.path, self.index, self.group, *parts, outside=self.outside, lasting=self.lasting)
+
+    @classmethod
+    def in_one(cls, pieces: Sequence[SmoothKeys]) -> SmoothKeys:
+        """The keys of several pieces of a channel, one after the other."""
+        first, columns = pieces[0], ("frames", "values", "left", "right")
+        joined = {name: np.concatenate([getattr(piece, name) for piece in pieces]) for name in columns}
+        smooth = [np.ones(len(piece.frames), bool) if piece.smooth is None else piece.smooth for piece in pieces]
+        return replace(first, **joined, smooth=np.concatenate(smooth))
 
 
 ChannelKeys = StraightKeys | SmoothKeys

@@ -31,6 +31,7 @@ from .tables import (
     BareTable,
     ChannelKeys,
     KeyTable,
+    SmoothKeys,
     StraightKeys,
     are_within,
     are_within_any,
@@ -246,10 +247,11 @@ def _rewrite(
     base = old if outside is None else outside
     frames = base["co"][:, 0]
     kept = some_keys(base, ~are_within_any(frames, spans))
-    fresh = [_full_table(piece) for piece in pieces]
-    for table in fresh if in_pieces else ():
-        table["interpolation"][-1] = INTERPOLATION["LINEAR"]
-    merged = joined_keys(kept, *fresh)
+    smooth = [piece for piece in pieces if isinstance(piece, SmoothKeys) and piece.lasting == first.lasting]
+    fresh = joined_keys(*map(_full_table, [SmoothKeys.in_one(smooth)] if len(smooth) == len(pieces) else pieces))
+    if in_pieces:
+        fresh["interpolation"][np.cumsum([len(piece.frames) for piece in pieces]) - 1] = INTERPOLATION["LINEAR"]
+    merged = joined_keys(kept, fresh)
     order = np.argsort(merged["co"][:, 0], kind="stable")
     merged = some_keys(merged, order)
     fcurve.keyframe_points.clear()

@@ -13,7 +13,7 @@ from ....core.array_types import Array, Codes
 from ....core.contacts.states import Contact, contacts_of_states, states_of_contacts
 from ....pipeline.beginning import Beginning, ToWrite
 from ....pipeline.story import Span
-from ....records import replace
+from ....records import unchecked
 from ....scene.blender_types import Object
 from ....scene.graph.motion_digests import text_digest
 from ....scene.keys.contact_keys import keyed_states
@@ -171,8 +171,6 @@ def planted_departures(armature: Object, span: Span) -> dict[str, tuple[float, f
 
 def _plantings(armature: Object) -> list[Planting]:
     """Recorded plantings whose keys and strips all still exist; none if the record is unreadable."""
-    ledger = Ledger.present(armature)
-    replaced = ledger.planted_paths() if ledger is not None else set()
     names = {entry.name for entry in fields(Planting)}
     try:
         listed = json.loads(armature.twobone.plantings or "[]")
@@ -180,6 +178,9 @@ def _plantings(armature: Object) -> list[Planting]:
         recorded = [Planting(**{name: value for name, value in record.items() if name in names}) for record in listed]
     except (ValueError, TypeError, AttributeError):
         return []
+    # A long walk's ledger takes longer to read than all else here.
+    ledger = Ledger.present(armature) if recorded else None
+    replaced = ledger.planted_paths() if ledger is not None else set()
     return [
         planting
         for planting in recorded
@@ -230,7 +231,7 @@ def piece_changes(plan: PlantingPlan, channels: Sequence[ChannelPieces], task: s
     return [
         Change(
             owner=plan.armature,
-            keys=[replace(piece, outside=channel.outside) for piece in channel.pieces],
+            keys=[unchecked(piece, {"outside": channel.outside}) for piece in channel.pieces],
             within=(float(plan.frames[0]), float(plan.frames[-1])),
             task=task,
             destination=plan.settings.destination,

@@ -19,7 +19,7 @@ from ....core.rig.inheritance import parent_transform
 from ....core.rig.limb_normals import Hinges
 from ....core.rig.rotations import solve_linear
 from ....core.rows import at_frames
-from ....pipeline.keying import PosedByCurves, with_held_keys
+from ....pipeline.keying import PosedByCurves, has_keys, with_held_keys
 from ....pipeline.keying import reduced_keys as few_keys
 from ....pipeline.motion.plan_motion import AimedMotion
 from ....pipeline.plan.chain_plan import ChainPlan
@@ -182,8 +182,9 @@ def held_beside(
     else:
         first, last = min(float(table["co"][0, 0]), within[0]), max(float(table["co"][-1, 0]), within[1])
     held = table
-    for piece, (before, after) in zip(pieces, ends, strict=True):
-        start, end = float(piece.frames[0]) - 1.0, float(piece.frames[-1]) + 1.0
+    beside = np.array([(piece.frames[0] - 1.0, piece.frames[-1] + 1.0) for piece in pieces])
+    for number in np.flatnonzero(~has_keys(table, beside).all(axis=1)).tolist():
+        (start, end), (before, after) = beside[number].tolist(), ends[number]
         held = with_held_keys(
             held,
             (start, before) if start >= first - NEAR_FRAME else None,
@@ -432,14 +433,8 @@ def _piece_keys(
     piece_keys = []
     for piece in pieces:
         first, last = np.searchsorted(keys[0].frames, plan.frames[list(piece)] + (-NEAR_FRAME, NEAR_FRAME))
-        piece_keys.append((piece, [_part_of_keys(key, slice(first, last)) for key in keys]))
+        piece_keys.append((piece, [key.part(slice(first, last)) for key in keys]))
     return piece_keys
-
-
-def _part_of_keys(keys: SmoothKeys, part: slice) -> SmoothKeys:
-    smooth = None if keys.smooth is None else keys.smooth[part]
-    parts = {name: getattr(keys, name)[part] for name in ("frames", "values", "left", "right")}
-    return replace(keys, **parts, smooth=smooth)
 
 
 def _solved_at_once(pieces: Sequence[Piece]) -> Iterator[list[Piece]]:
