@@ -96,9 +96,10 @@ def test_the_ball_of_such_a_paw_is_where_its_mesh_ends_in_front():
 
 
 @pytest.mark.parametrize("sees_mesh", [False, True])
-def test_both_points_of_a_hind_leg_stay_while_its_hoof_stands_and_the_bone_above_it_leans(sees_mesh):
-    """Five links, as in a horse: the foot's bone ends at the fetlock, and the hoof below that stands flat."""
-    fetlock, hoof = np.array([0.2, 0.77, 0.16]), np.array([[0.2, 0.74, 0.08], [0.2, 0.7, 0.0]])
+@pytest.mark.parametrize("height", [0.16, 0.05])
+def test_both_points_of_a_hind_leg_stay_while_its_hoof_stands_and_the_bone_above_it_leans(height, sees_mesh):
+    """Five links: the foot's bone ends at a horse's fetlock, or a wolf's paw, and what is below that stands flat."""
+    fetlock, hoof = np.array([0.2, 0.77, height]), np.array([[0.2, 0.74, height / 2.0], [0.2, 0.7, 0.0]])
     foot = bone([0.2, 0.73, 0.53], fetlock)
     points = foot_points(
         foot_rest=foot,
@@ -118,7 +119,20 @@ def test_both_points_of_a_hind_leg_stay_while_its_hoof_stands_and_the_bone_above
         leaning.append(turn @ foot)
     for point in (points.heel, points.ball):
         assert np.ptp(posed_point(point, np.array(leaning)), axis=0).max() < 1e-12
-    assert points.ball_height == pytest.approx(0.16)
+    assert points.ball_height == pytest.approx(height)
+
+
+def test_a_person_whose_foot_is_lifted_at_rest_keeps_a_heel():
+    """As in ozz-animation's runner: ankle and ball are as high over the origin's floor as a paw's."""
+    points = foot_points(
+        foot_rest=bone([0.0, 0.0, 0.23], [0.0, -0.14, 0.09]),
+        foot_length=0.2,
+        toe_rest=bone([0.0, -0.14, 0.09], [0.0, -0.2, 0.04]),
+        joints_below=np.array([[0.0, -0.2, 0.04]]),
+        up_armature=UP,
+        leg_length=1.0,
+    )
+    assert not np.allclose(points.heel, points.ball)
 
 
 def test_in_an_import_y_may_be_up_and_bones_scaled():

@@ -23,9 +23,9 @@ NEAR_FLOOR = 0.18
 """Leg lengths up to which a foot's lowest joint may be above the armature's origin if that is on the floor at rest."""
 STRIKE = np.tan(np.radians(20.0))
 """Tangent of a foot's pitch when it lands or lifts: the heel touches the ground first, the toes last."""
-THICK = 0.1
-"""Height of the toes' joint above the sole, leg lengths, from which on a joint below half of that height shows that the foot
-goes on, as in hooves and hind paws; a person's shoe has a third of it."""
+CARRIED = 0.19
+"""Height of the middle of a foot's bone above the sole, leg lengths, from which on a joint below half of the toes' height shows
+that the foot goes on, as in hooves and hind paws; a person's is at a third of it, or lifted at rest below nine tenths."""
 FARTHEST = 1.0
 """Largest distance of a heel behind the ankle, relative to that from ankle to ball, or in leg lengths."""
 TILTED, LAID_OUT = np.cos(np.radians([60.0, 30.0]))
@@ -163,7 +163,8 @@ def _placed(points: FootPoints, up: Array, sole: float) -> FootPoints:
     ball = heel if is_guessed else ball
     height = float(ball @ up - sole) * points.size
     goes_on = float(np.min(points.joints @ up) - sole) * points.size < 0.5 * height
-    if points.has_toes and goes_on and 0.0 < THICK * points.leg_length < height:
+    middle = float(ball @ up / 2.0 - sole) * points.size
+    if points.has_toes and goes_on and 0.0 < CARRIED * points.leg_length < middle:
         # What is on the ground turns against the foot's bone: of that bone's points, the joint between them moves least.
         heel = ball
     return replace(points, heel=heel, ball=ball, ball_height=height, up=up)
