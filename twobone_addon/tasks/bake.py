@@ -16,7 +16,7 @@ from ..pipeline.chosen_actions import own_span
 from ..pipeline.gate import ik_of, refuse_posed
 from ..pipeline.keying import KeyedChain, keyed_chain
 from ..pipeline.motion.plan_motion import followed_motion, motion_quantities, without_target
-from ..pipeline.plan.planning import ChainPlan, plan_bake, refuse_overlap
+from ..pipeline.plan.planning import ChainPlan, plan_before_keys, refuse_overlap, with_own_keyed
 from ..pipeline.plan.stored import was_flipped
 from ..pipeline.pose.solving import SolvedChain, curves_of_poses, solve_chain_poses, without_turns
 from ..pipeline.proof import prove
@@ -124,6 +124,7 @@ def bake_chains(scene: Scene, settings: BakeAllSettings, active: Object | None, 
         if chain.settings.plane != "POSE" or not was_flipped(object_named(chain.names.armature), chain.settings.stored)
     ]
     beginning = yield StartOver([_reach(chain) for chain in starting])
+    plan = _with_keyed(plan)
     verified = Verified()
     keyed, evaluation = yield from keyed_chains(plan.chains, verified)
 
@@ -149,7 +150,7 @@ def inspect_chains(scene: Scene, settings: BakeAllSettings, active: Object | Non
     may overlap.
     """
     chains = tuple(replace(chain, verify=True) for chain in settings.chains)
-    plan = plan_chains(scene, replace(settings, chains=chains, last_wins=True), active, chosen)
+    plan = _with_keyed(plan_chains(scene, replace(settings, chains=chains, last_wins=True), active, chosen))
     verified = Verified()
     keyed, evaluation = yield from keyed_chains(plan.chains, verified)
     solved, units = [chain.solved for chain in keyed], units_of(scene)
@@ -160,12 +161,12 @@ def inspect_chains(scene: Scene, settings: BakeAllSettings, active: Object | Non
 
 
 def plan_chains(scene: Scene, settings: BakeAllSettings, active: Object | None, chosen: OwnAction | None) -> BakePlan:
-    """Plan all chains; refuse chains that key the same channels at the same frames, unless the last one wins."""
+    """Plan all chains but for their present keys; refuse chains that key the same channels, unless the last one wins."""
     plans: list[ChainPlan] = []
     refused: list[TwoBoneError] = []
     for chain in settings.chains:
         try:
-            plan = plan_bake(scene, with_range(chain, own_span(chosen)), active)
+            plan = plan_before_keys(scene, with_range(chain, own_span(chosen)), active)
             armature, names = object_named(plan.names.armature), plan.names
             refuse_posed(ik_of(scene, armature, (names.upper, names.lower), plan.within))
             plans.append(plan)
@@ -178,6 +179,11 @@ def plan_chains(scene: Scene, settings: BakeAllSettings, active: Object | None, 
     if not settings.last_wins:
         refuse_overlap(plans)
     return BakePlan(plans, refused)
+
+
+def _with_keyed(plan: BakePlan) -> BakePlan:
+    with only_reading():
+        return replace(plan, chains=[with_own_keyed(chain) for chain in plan.chains])
 
 
 def _reach(chain: ChainPlan) -> ToWrite:

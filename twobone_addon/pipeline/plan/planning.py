@@ -109,7 +109,15 @@ MOST_CHANNELS = 4
 
 
 def plan_bake(scene: Scene, settings: BakeSettings, active: Object | None) -> ChainPlan:
-    """Find and check everything that a bake with these settings needs; raises a `TwoBoneError` if something is missing."""
+    """`plan_before_keys` with the present keys of the chain's channels."""
+    return with_own_keyed(plan_before_keys(scene, settings, active))
+
+
+def plan_before_keys(scene: Scene, settings: BakeSettings, active: Object | None) -> ChainPlan:
+    """Find and check everything that a bake with these settings needs, but the present keys of the chain's channels.
+
+    Raises a `TwoBoneError` if something is missing.
+    """
     chain = find_chain(settings, active)
     find_object("Target", settings.target, settings.target_bone)
     plan = _plan(scene, settings, chain)
@@ -126,7 +134,7 @@ def plan_chain(scene: Scene, settings: BakeSettings, active: Object | None) -> C
 
     The chain may have no target, if the caller supplies the tip's goal, and its channels need not be writable.
     """
-    return _plan(scene, settings, find_chain(settings, active))
+    return with_own_keyed(_plan(scene, settings, find_chain(settings, active)))
 
 
 def refuse_unwritable_chain(scene: Scene, plan: ChainPlan, *, is_motion: bool = False) -> None:
@@ -145,7 +153,7 @@ def _plan(scene: Scene, settings: BakeSettings, chain: FoundChain) -> ChainPlan:
     parent = armature.pose.bones[names.upper].parent
     followed = followed_by(settings)
     chosen = choose_frames(scene, settings, armature, [bone.name for bone in rest.bones])
-    plan = ChainPlan(
+    return ChainPlan(
         settings=settings,
         names=names,
         rest=rest,
@@ -168,8 +176,11 @@ def _plan(scene: Scene, settings: BakeSettings, chain: FoundChain) -> ChainPlan:
             *([note("Loop has no effect: there is a single key.")] if settings.loop == "ON" and len(chosen.keyed) == 1 else []),
         ),
     )
-    # Only the plan itself tells which channels it keys, over which range.
-    return with_keyed(plan, armature, plan.keyed_paths())
+
+
+def with_own_keyed(plan: ChainPlan) -> ChainPlan:
+    """The plan with the present keys of its chain's channels."""
+    return with_keyed(plan, object_named(plan.names.armature), plan.keyed_paths())
 
 
 def with_keyed(plan: ChainPlan, armature: Object, paths: Iterable[str]) -> ChainPlan:

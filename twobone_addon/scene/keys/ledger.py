@@ -10,6 +10,7 @@ import json
 import zlib
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -94,7 +95,7 @@ class Ledger:
         text = _texts(bag).get(slot_key(bag), "")
         try:
             if text:
-                ledger._unpack(base64.b64decode(text))
+                ledger._unpack(text)
         except ILLEGIBLE:
             return cls(bag)  # What was legible before the fault is no whole record either.
         if owner is not None and owner.id_type == "OBJECT":
@@ -256,36 +257,48 @@ class Ledger:
         header = json.dumps({"channels": channels, **rest}).encode()
         return b"".join([len(header).to_bytes(8, "little"), header, *parts.all])
 
-    def _table(self, parts: Sequence[bytes], numbers: Sequence[int]) -> KeyTable:
-        table = _table(parts, numbers)
-        # The table is kept along, as Python gives the identity of a freed one to another.
-        if numbers[0]:
-            self.packed[id(table)] = table, parts[numbers[1]]
-        return table
-
-    def _unpack(self, packed: bytes) -> None:
-        header, end = _header(packed)
-        ends = end + np.cumsum([0, *header["sizes"]])
-        parts = [packed[first:last] for first, last in pairwise(ends)]
-        for path, index, task, tasks, limb, value, layers, written in header["channels"]:
-            self.channels[Channel(path, index)] = Kept(
-                *(task, tuple(tasks), limb, value),
-                tuple(
-                    Layer(
-                        tuple(map(tuple, spans)),
-                        *(self._table(parts, table) for table in tables[:2]),
-                        *(_written(parts, table) for table in tables[2:]),
-                    )
-                    for spans, *tables in layers
-                ),
-                _written(parts, written),
-            )
+    def _unpack(self, text: str) -> None:
+        header, channels, packed = _unpacked(text)
+        self.channels, self.packed = dict(channels), dict(packed)
         if header.get("version") != VERSION:
             self.channels = {channel: known_by_types(self.bag, channel, kept) for channel, kept in self.channels.items()}
         self.made = header["made"]
         self.copied = CopiedAction(*header["copied"]) if header["copied"] else None
         self.copies = [CopiedAction(*copied) for copied in header.get("copies", ())]
         self.sets = {path: SetProperty(*noted) for path, noted in header["sets"].items()}
+
+
+@lru_cache(maxsize=1)
+def _unpacked(text: str) -> tuple[Any, dict[Channel, Kept], dict[int, tuple[KeyTable, bytes]]]:
+    """Header, channels, and `Ledger.packed` of a text, none of which anybody changes; a run reads one text several times."""
+    data, packed = base64.b64decode(text), dict[int, tuple[KeyTable, bytes]]()
+    header, end = _header(data)
+    ends = end + np.cumsum([0, *header["sizes"]])
+    parts = [data[first:last] for first, last in pairwise(ends)]
+
+    def table_at(place: Sequence[int]) -> KeyTable:
+        table = _table(parts, place)
+        # The table is kept along, as Python gives the identity of a freed one to another.
+        if place[0]:
+            packed[id(table)] = table, parts[place[1]]
+        return table
+
+    channels = {
+        Channel(path, index): Kept(
+            *(task, tuple(tasks), limb, value),
+            tuple(
+                Layer(
+                    tuple(map(tuple, spans)),
+                    *(table_at(table) for table in tables[:2]),
+                    *(_written(parts, table) for table in tables[2:]),
+                )
+                for spans, *tables in layers
+            ),
+            _written(parts, written),
+        )
+        for path, index, task, tasks, limb, value, layers, written in header["channels"]
+    }
+    return header, channels, packed
 
 
 def is_set(path: str, but: Sequence[Action] = ()) -> bool:
