@@ -1,6 +1,6 @@
-"""How a window feels on Rigify's walk: from the call of Bake All to the redraw after it, and playback with Live and without.
+"""How a window feels on Rigify's walk: from the call of Bake All to the redraw after it, playback and dragging with Live and without.
 
-Run: blender --factory-startup --python tests/benchmark/window.py     (a Blender with a window; it closes itself)
+Run: blender --factory-startup --enable-event-simulate --python tests/benchmark/window.py     (a Blender with a window; it closes itself)
 
 Prints what evaluation takes, Blender's and ours, beside what one waits: drawing is most of that where a processor draws.
 Nothing is asserted, for time depends on the machine.
@@ -30,6 +30,9 @@ PLAYED = 6.0
 SETTLING = 2.0
 """Seconds before."""
 MILLISECONDS = 1000
+MOVES = 40
+"""Moves of the mouse with each thing that is dragged, of which the first ones do not count."""
+FIRST_MOVES = 5
 WAITED = ("the bake's own stages", "from Bake All to the result", "from Bake All to the end of the redraw after it")
 
 
@@ -62,13 +65,30 @@ def measure():
     for what, seconds in zip(WAITED, zip(*found, strict=True), strict=True):
         print(f"{what}: {statistics.median(seconds):.3f} s")
     clear_keys(shot)
+    targets = [bpy.data.objects[limb.target] for limb in shot.limbs]
     yield from played("playback")
+    motion = [target.animation_data.action for target in targets]
+    for target in targets:
+        target.animation_data_clear()
+    yield from dragged("dragging a target, nothing live", rig, targets[0])
+    switch = rig.pose.bones["thigh_parent.R"]
+    switch["IK_FK"] = 0.0
+    yield from dragged("dragging Rigify's own IK foot", rig, targets[0], bone="foot_ik.R")
+    switch["IK_FK"] = 1.0
     with bpy.context.temp_override(**view()):
+        if bpy.context.object.mode != "OBJECT":
+            bpy.ops.object.mode_set(mode="OBJECT")
+        bpy.context.view_layer.objects.active = rig
         for number in range(len(shot.limbs)):
             rig.twobone.active_index = number
             bpy.ops.twobone.live("INVOKE_DEFAULT", state="ON")
     yield 1.0
-    yield from played(f"playback with Live on {sum(map(is_live, rig.twobone.chains))} limbs")
+    live = f"Live on {sum(map(is_live, rig.twobone.chains))} limbs"
+    yield from dragged(f"dragging a target, {live}", rig, targets[0])
+    for target, action in zip(targets, motion, strict=True):
+        target.animation_data_create().action = action
+    yield 1.0
+    yield from played(f"playback with {live}")
 
 
 def bake(drawn):
@@ -104,6 +124,62 @@ def played(what):
         f"{what}: {count / seconds:.1f} frames per second; of {MILLISECONDS * seconds / count:.1f} ms for each "
         f"{MILLISECONDS * busy / count:.1f} are evaluation, without drawing"
     )
+
+
+def dragged(what, rig, target, bone=""):
+    """Print what a move of the mouse takes that drags an object or a bone, until it is drawn, and its evaluation alone."""
+    clock, found, drawn = Clock(), [], []
+    clock.listen(lambda: None)
+    handle = bpy.types.SpaceView3D.draw_handler_add(lambda: drawn.append(time.perf_counter()), (), "WINDOW", "POST_PIXEL")
+    begin_dragging(rig, target, bone)
+    place = view()
+    window, region = place["window"], place["region"]
+    x, y = region.x + region.width // 2, region.y + region.height // 2
+    yield 0.5
+    window.event_simulate("MOUSEMOVE", "NOTHING", x=x, y=y)
+    yield 0.5
+    for key in ("ESC", "G"):  # Blender's splash screen is still there.
+        for value in ("PRESS", "RELEASE"):
+            window.event_simulate(key, value, x=x, y=y)
+            yield 0.5
+    before = tuple(dragged_thing(rig, target, bone).location)
+    for number in range(MOVES):
+        busy, start = clock.busy, time.perf_counter()
+        window.event_simulate("MOUSEMOVE", "NOTHING", x=x + 2 * (number % 10), y=y + number % 7)
+        while not drawn or drawn[-1] < start:
+            yield 0.001
+        found.append((next(moment for moment in drawn if moment >= start) - start, clock.busy - busy))
+        yield 0.02
+    moved = before != tuple(dragged_thing(rig, target, bone).location)
+    for value in ("PRESS", "RELEASE"):
+        window.event_simulate("ESC", value, x=x, y=y)
+        yield 0.5
+    clock.stop()
+    bpy.types.SpaceView3D.draw_handler_remove(handle, "WINDOW")
+    shown, evaluation = (MILLISECONDS * statistics.median(each) for each in zip(*found[FIRST_MOVES:], strict=True))
+    assert moved, what
+    print(f"{what}: {shown:.1f} ms for each move, of which {evaluation:.1f} are evaluation", flush=True)
+
+
+def begin_dragging(rig, target, bone):
+    """Select what is dragged, in the mode for it."""
+    with bpy.context.temp_override(**view()):
+        if bpy.context.object is not None and bpy.context.object.mode != "OBJECT":
+            bpy.ops.object.mode_set(mode="OBJECT")
+        bpy.ops.object.select_all(action="DESELECT")
+        active = rig if bone else target
+        active.select_set(True)
+        bpy.context.view_layer.objects.active = active
+        if bone:
+            bpy.ops.object.mode_set(mode="POSE")
+            bpy.ops.pose.select_all(action="DESELECT")
+            chosen = rig.pose.bones[bone]
+            (chosen if hasattr(chosen, "select") else chosen.bone).select = True
+            rig.data.bones.active = rig.data.bones[bone]
+
+
+def dragged_thing(rig, target, bone):
+    return rig.pose.bones[bone] if bone else target
 
 
 class Clock:
