@@ -1,6 +1,6 @@
-"""How a window feels on Rigify's walk: from the call of Bake All to the redraw after it, playback and dragging with Live and without.
+"""How a window feels on Rigify's walk: from Bake All to the redraw after it, playback and dragging with Live and without.
 
-Run: blender --factory-startup --enable-event-simulate --python tests/benchmark/window.py     (a Blender with a window; it closes itself)
+Run: blender --factory-startup --enable-event-simulate --python tests/benchmark/window.py   (it opens a window, and closes it)
 
 Prints what evaluation takes, Blender's and ours, beside what one waits: drawing is most of that where a processor draws.
 Nothing is asserted, for time depends on the machine.
@@ -168,7 +168,7 @@ def begin_dragging(rig, target, bone):
             bpy.ops.object.mode_set(mode="OBJECT")
         bpy.ops.object.select_all(action="DESELECT")
         active = rig if bone else target
-        active.select_set(True)
+        active.select_set(state=True)
         bpy.context.view_layer.objects.active = active
         if bone:
             bpy.ops.object.mode_set(mode="POSE")
