@@ -37,7 +37,9 @@ from .plan.feet import LegMotion, at_frames, leg_motion
 from .pose.calming import (
     ABRUPT,
     POPS,
+    USUAL,
     bend_multiples,
+    calmer_where_free,
     restless_notes,
     while_standing,
     with_calm_ease,
@@ -407,10 +409,10 @@ def _solved(footing: Footing, standing: Standing) -> Steps[Planted]:
     return (yield from _calm(footing, states, shortened))
 
 
-def _calm_and_clear(footing: Footing, planted: Planted) -> Planted:
+def _calm_and_clear(footing: Footing, planted: Planted, *, part: float = 1.0) -> Planted:
     """Lift feet in the air clear of the ground and calm the knees that this bends, at last by moves towards the hip alone."""
     for only_up in (False,) if footing.ground.is_new else (False, True):
-        planted = with_calm_ease(footing.plan, with_clear_ways(footing, planted), only_up=only_up)
+        planted = with_calm_ease(footing.plan, with_clear_ways(footing, planted), only_up=only_up, part=part)
     return with_clear_ways(footing, planted)
 
 
@@ -451,7 +453,9 @@ def _calm(footing: Footing, states: Sequence[Codes], shortened: Callable[[Sequen
             if shorter is None:
                 break
             calm = yield from calmed(shorter, leaves_balls=leaves_balls)
-        if worst_bend(calm, rate) <= POPS:
-            return calm
         tried.append(calm)
-    return min(tried, key=lambda calm: worst_bend(calm, rate))
+        if worst_bend(calm, rate) <= POPS:
+            break
+    calm = min(tried, key=lambda calm: worst_bend(calm, rate))
+    # One fall in a take would allow every landing in it to be as sudden.
+    return calmer_where_free(calm, _calm_and_clear(footing, calm, part=USUAL), rate)

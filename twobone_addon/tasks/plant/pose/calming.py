@@ -22,7 +22,7 @@ from ....records import replace
 from ....said import Sentence, note
 from ....scene.sampling.stepping import Steps
 from ..plan.feet import LegMotion
-from .standing import DOWN, STRAIGHT, Footing, Planted, PlantedLeg, settled, stand_still
+from .standing import DOWN, SETTLED, STRAIGHT, Footing, Planted, PlantedLeg, settled, stand_still
 
 if TYPE_CHECKING:
     from ..plan.planning import PlantingPlan
@@ -33,6 +33,9 @@ ROUNDS = 3
 CALM, POPS, ABRUPT = 1.25, 1.5, 2.0
 """Multiples of the largest acceleration of a knee in the original motion: calmed above the first, visible as a pop above the
 second, a reason to shorten stances above the third."""
+
+USUAL = 0.995
+"""Part of the frames of the original motion whose bends are usual: the others may be a fall or a glitch."""
 
 UNSEEN_BEND = 15.0
 """Knee acceleration below which no pop is visible, radians per second squared: 4 degrees in a tenth of a second. A walk has eight
@@ -57,10 +60,12 @@ def bend_multiples(leg: PlantedLeg, moves: Array, rate: float) -> Array:
     )
 
 
-def _largest_bends(leg: PlantedLeg, rate: float) -> list[float]:
+def _largest_bends(leg: PlantedLeg, rate: float, part: float = 1.0) -> list[float]:
+    """Largest acceleration of the knee in a `part` of the frames of the original motion, over each of the steps seen."""
     joints = leg.before.joints[::SAMPLES_PER_FRAME]
     angles = knee_angles(joints[:, 2] - joints[:, 0], links_of(joints))
-    return [float(np.abs(accelerations(angles, step)).max(initial=UNSEEN_BEND / rate**2)) for step in steps_seen(rate)]
+    bends = [np.quantile(np.abs(accelerations(angles, step)), part) for step in steps_seen(rate)]
+    return [max(float(most), UNSEEN_BEND / rate**2) for most in bends]
 
 
 def while_standing(leg: PlantedLeg, rate: float) -> Mask:
@@ -126,16 +131,49 @@ def with_calm_root(footing: Footing, planted: Planted, *, leaves_balls: bool) ->
     return planted
 
 
-def with_calm_ease(plan: PlantingPlan, planted: Planted, *, only_up: bool = False) -> Planted:
-    """Planted legs with feet moved slightly, within reach, where knees bend too suddenly.
+def with_calm_ease(plan: PlantingPlan, planted: Planted, *, only_up: bool = False, part: float = 1.0) -> Planted:
+    """Planted legs with feet moved slightly, within reach, where knees bend too suddenly beside a `part` of the original motion.
 
     Feet in an ease to or from a contact move towards the hip or away from it, with `only_up` only towards it; feet that stand on
     heel or ball alone pitch about that point.
     """
-    return Planted([_with_calm_ease(plan, leg, planted.moves, only_up=only_up) for leg in planted.legs], planted.moves)
+    legs = [_with_calm_ease(plan, leg, planted.moves, only_up=only_up, part=part) for leg in planted.legs]
+    return Planted(legs, planted.moves)
 
 
-def _with_calm_ease(plan: PlantingPlan, leg: PlantedLeg, root_moves: Array, *, only_up: bool) -> PlantedLeg:
+def calmer_where_free(planted: Planted, calmer: Planted, rate: float) -> Planted:
+    """The planted legs, as in `calmer` in each stretch in which it differs and neither a knee nor the ball pays for it."""
+    pairs = zip(planted.legs, calmer.legs, strict=True)
+    return replace(planted, legs=[_calmer_where_free(*legs, planted.moves, rate) for legs in pairs])
+
+
+def _calmer_where_free(leg: PlantedLeg, calmer: PlantedLeg, moves: Array, rate: float) -> PlantedLeg:
+    reach, foot = steps_seen(rate)[-1], leg.before.foot
+    before, now, then = (
+        _ball_accelerations(replace(foot, ankles=each.ankles, turns=each.turns), reach) for each in (foot, leg, calmer)
+    )
+    pays = bend_multiples(calmer, moves, rate) > np.maximum(POPS, bend_multiples(leg, moves, rate))
+    pays |= then > np.maximum(now, CALM * np.quantile(before, USUAL))
+    moved = magnitude(calmer.ankles - leg.ankles) > settled(leg.before)
+    taken = moved | np.any(np.abs(calmer.turns - leg.turns) > SETTLED, axis=(1, 2))
+    for first, last in runs(taken):
+        around = slice(max(first // SAMPLES_PER_FRAME - reach, 0), last // SAMPLES_PER_FRAME + reach + 2)
+        taken[first : last + 1] = not pays[around].any()
+    return replace(
+        leg,
+        ankles=np.where(taken[:, None], calmer.ankles, leg.ankles),
+        turns=np.where(taken[:, None, None], calmer.turns, leg.turns),
+        changed=leg.changed | (taken & calmer.changed),
+    )
+
+
+def _ball_accelerations(foot: Foot, step: int) -> Array:
+    """Lengths `(F,)` of the second differences of the ball over steps of `step` frames, per frame squared."""
+    balls = foot.points(foot.ball)[::SAMPLES_PER_FRAME]
+    return magnitude(np.stack([accelerations(along, step) for along in balls.T], axis=-1))
+
+
+def _with_calm_ease(plan: PlantingPlan, leg: PlantedLeg, root_moves: Array, *, only_up: bool, part: float) -> PlantedLeg:
     whole, foot, length = slice(None, None, SAMPLES_PER_FRAME), leg.before.foot, leg.before.length
     from_hip = leg.ankles - root_moves - leg.before.joints[:, 0]
     reaches = (1.0 - STRAIGHT) * (leg.ratios * leg.before.lengths)[whole]
@@ -164,7 +202,7 @@ def _with_calm_ease(plan: PlantingPlan, leg: PlantedLeg, root_moves: Array, *, o
         arc = np.sin(pitches) * tangents + (1.0 - np.cos(pitches)) * inwards
         return _knee_angles(leg, root_moves, (moves * free[whole] * length)[:, None] * along[whole] + arc)[None]
 
-    limits = CALM * np.array(_largest_bends(leg, plan.frames_per_second))
+    limits = CALM * np.array(_largest_bends(leg, plan.frames_per_second, part))
     bounds, steps = {"low": low, "high": high}, steps_seen(plan.frames_per_second)
     calmer = calming_moves(
         angles, np.zeros(len(low)), limits, leg.changed[None, whole], **bounds, steps=steps, solves_again=False
