@@ -128,7 +128,6 @@ def calming_moves(
     moves = start.copy()
     watched = np.tile(watched, (len(steps), 1))
     weights, row_steps = np.zeros(watched.shape), np.repeat(steps, len(watched) // len(steps))
-    reach = STRETCH * max(steps)
     for _ in range(CALMING_STEPS):
         now = angles(moves)
         bends = np.stack([accelerations(knee, step) for step in steps for knee in now])
@@ -141,13 +140,22 @@ def calming_moves(
         slopes = np.clip((angles(moves + DIFFERENCE_STEP) - now) / DIFFERENCE_STEP, -STEEPEST, STEEPEST)
         slopes = np.tile(slopes, (len(steps), 1))
         # What was sudden once stays in the system, so that calming one bend does not bring back another.
-        free = np.convolve(np.any(weights > 0.0, axis=0), np.ones(2 * reach + 1))[reach : reach + len(moves)] > 0.0
+        free, reached = (_around(np.any(weights > 0.0, axis=0), each) for each in (STRETCH * max(steps), max(steps)))
         for first, last in runs(free):
             rows = slice(first, last + 1)
             system, right_side = _normal_equations(moves[rows], bends[:, rows], slopes[:, rows], weights[:, rows], row_steps)
             nearest = np.maximum(low[rows], moves[rows] - LONGEST_STEP), np.minimum(high[rows], moves[rows] + LONGEST_STEP)
-            moves[rows] = _bounded_solution(system, right_side, *nearest, BOUNDED_STEPS if solves_again else 0)
+            # No bend that counts depends on moves farther away: by their own price they are 0.
+            near = reached[rows]
+            moves[rows] = np.clip(0.0, *nearest)
+            some = system[np.ix_(near, near)], right_side[near], *(bound[near] for bound in nearest)
+            moves[rows][near] = _bounded_solution(*some, BOUNDED_STEPS if solves_again else 0)
     return moves
+
+
+def _around(rows: Mask, reach: int) -> Mask:
+    """Mask `(F,)` of the frames within `reach` frames of any frame in `rows` `(F,)`."""
+    return np.convolve(rows, np.ones(2 * reach + 1))[reach : reach + len(rows)] > 0.0
 
 
 def _normal_equations(moves: Array, bends: Array, slopes: Array, weights: Array, steps: Indices) -> tuple[Array, Array]:
@@ -163,9 +171,10 @@ def _normal_equations(moves: Array, bends: Array, slopes: Array, weights: Array,
         second, inside = np.zeros((count, count)), np.arange(step, count - step)
         second[inside, inside - step] = second[inside, inside + step] = 1.0 / step**2
         second[inside, inside] = -2.0 / step**2
-        change = second * slope
-        system += change.T @ (weight[:, None] * change)
-        right_side -= change.T @ (weight * (bend - change @ moves))
+        counts = weight > 0.0
+        change = (second * slope)[counts]
+        system += change.T @ (weight[counts, None] * change)
+        right_side -= change.T @ (weight[counts] * (bend[counts] - change @ moves))
     return system, right_side
 
 
