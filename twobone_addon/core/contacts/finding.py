@@ -501,9 +501,9 @@ def _steps_out_of_rests(motion: Kinematics, foot: int, stands: Mask) -> list[tup
     for first, last in runs(stands):
         if last - first + 1 < 3.0 * RESTS * motion.rate:
             continue
-        rests = [(first + one, first + two) for one, two in _rests(speeds[1, first : last + 1], motion.rate)]
-        places = [median(ball[one : two + 1]) for one, two in rests]
-        usual = [max(STEADY, float(median(speeds[1, one : two + 1]))) for one, two in rests]
+        rests = [(first + start, first + end) for start, end in _rests(speeds[1, first : last + 1], motion.rate)]
+        places = [median(ball[start : end + 1]) for start, end in rests]
+        usual = [max(STEADY, float(median(speeds[1, start : end + 1]))) for start, end in rests]
         parts = [first]
         for number, ((_, end), (start, _)) in enumerate(pairwise(rests)):
             burst = slice(end, start + 1)

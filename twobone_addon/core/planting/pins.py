@@ -41,13 +41,13 @@ class Foot:
     def ways(self, turns: Array, offset: Array) -> Array:
         """Vectors `(F, 3)` from the ankle to the point at `offset` `(3,)` for a foot with orientations `turns` `(F, 3, 3)`."""
         # One matrix product takes a tenth of the time.
-        ways = (turns.reshape(-1, 3) @ offset).reshape(-1, 3)
-        return ways if self.stretches is None else (self.stretches @ ways[..., None])[..., 0]
+        vectors = (turns.reshape(-1, 3) @ offset).reshape(-1, 3)
+        return vectors if self.stretches is None else (self.stretches @ vectors[..., None])[..., 0]
 
     def across(self, turn: Array, rows: Indices | slice) -> Array:
         """Vector `(3,)` from heel to ball for a foot with orientation `turn` `(3, 3)` and its mean stretch at `rows`."""
-        way = turn @ (self.ball - self.heel)
-        return way if self.stretches is None else self.stretches[rows].mean(axis=0) @ way
+        vector = turn @ (self.ball - self.heel)
+        return vector if self.stretches is None else self.stretches[rows].mean(axis=0) @ vector
 
     def on(self, rows: slice | Indices) -> Foot:
         """The foot at some of its frames."""

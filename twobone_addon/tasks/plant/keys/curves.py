@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -391,12 +390,12 @@ def _leg_keys(plan: PlantingPlan, leg: PlantedLeg, moves: Array) -> Steps[list[C
     chain_plan = leg.before.leg.plan
     motion = moved_leg(leg.before, moves, leg.ankles, leg.turns, leg.ratios)
     present = _present(leg.before)
-    solved = []
+    solved: dict[Piece, list[SmoothKeys]] = {}
     for pieces in _solved_at_once(changed_pieces(leg.changed, whole_range=_is_whole(plan))):
         yield pieces[0][0] / len(plan.frames)
         together = _at_samples(chain_plan, motion, _samples_of(pieces), leg.before.hinges)
         pose = solve_chain_pose(*together)
-        by_channels: dict[object, list[tuple[Piece, list[CurveSamples]]]] = {}
+        by_channels: dict[object, dict[Piece, list[CurveSamples]]] = {}
         end = 0
         for piece in pieces:
             rows = _samples_of([piece])
@@ -406,18 +405,18 @@ def _leg_keys(plan: PlantingPlan, leg: PlantedLeg, moves: Array) -> Steps[list[C
             curves += _scale_curves(leg, rows)
             # Keys are reduced piece by piece; without reduction, pieces with the same channels are keyed together.
             channels = tuple(curve.channel for curve in curves)
-            by_channels.setdefault((channels, piece if plan.settings.keys == "REDUCE" else None), []).append((piece, curves))
+            by_channels.setdefault((channels, piece if plan.settings.keys == "REDUCE" else None), {})[piece] = curves
         for group in by_channels.values():
             yield pieces[0][0] / len(plan.frames)
-            solved += _piece_keys(plan, leg, motion, group)
-    return _channels(plan, leg.before.leg.chain, sorted(solved, key=itemgetter(0)), present)
+            solved |= _piece_keys(plan, leg, motion, group)
+    return _channels(plan, leg.before.leg.chain, {piece: solved[piece] for piece in sorted(solved)}, present)
 
 
 def _piece_keys(
-    plan: PlantingPlan, leg: PlantedLeg, motion: AimedMotion, group: Sequence[tuple[Piece, Sequence[CurveSamples]]]
-) -> list[tuple[Piece, list[SmoothKeys]]]:
+    plan: PlantingPlan, leg: PlantedLeg, motion: AimedMotion, group: Mapping[Piece, Sequence[CurveSamples]]
+) -> dict[Piece, list[SmoothKeys]]:
     """Keys of several pieces of a leg whose curves have the same channels."""
-    pieces, columns = [piece for piece, _ in group], list(zip(*(curves for _, curves in group), strict=True))
+    pieces, columns = list(group), list(zip(*group.values(), strict=True))
     samples = _samples_of(pieces)
     curves = [
         replace(parts[0], values=np.concatenate([part.values for part in parts]), present=parts[0].present[:1])
@@ -430,10 +429,10 @@ def _piece_keys(
     if plan.settings.keys == "REDUCE":
         keys = reduced_keys(chain, keys, pinned, plan.settings.tolerance)
     keys = with_straight_handles(with_keys_between(chain, keys, pinned, leg.before.length, rows.starts))
-    piece_keys = []
+    piece_keys = {}
     for piece in pieces:
         first, last = np.searchsorted(keys[0].frames, plan.frames[list(piece)] + (-NEAR_FRAME, NEAR_FRAME))
-        piece_keys.append((piece, [key.part(slice(first, last)) for key in keys]))
+        piece_keys[piece] = [key.part(slice(first, last)) for key in keys]
     return piece_keys
 
 
@@ -521,7 +520,7 @@ def root_keys(
     """
     curves = _root_curves(plan, root, samples, moves)
     present = {curve.channel: Present(curve.present, root.keyed[curve.channel]) for curve in curves}
-    solved = []
+    solved: dict[Piece, list[SmoothKeys]] = {}
     for piece in changed_pieces(_root_changes(moves), whole_range=whole_range or _is_whole(plan)):
         rows = piece_samples(piece)
         parts = [replace(curve, values=curve.values[rows], present=curve.present[rows]) for curve in curves]
@@ -531,7 +530,7 @@ def root_keys(
             keys = _few_root_keys(plan, parts, plan.samples[rows], frames, space[rows] if len(space) > 1 else space)
         else:
             keys = fitted_keys(parts, frames, PieceRows.of([len(frames)]))
-        solved.append((piece, with_straight_handles(keys)))
+        solved[piece] = with_straight_handles(keys)
     return _channels(plan, root.name, solved, present)
 
 
@@ -600,11 +599,11 @@ def _root_space(plan: PlantingPlan, root: RootPlan, samples: Samples) -> Array:
 
 
 def _channels(
-    plan: PlantingPlan, strip: str, solved: Sequence[tuple[Piece, list[SmoothKeys]]], present: dict[Channel, Present]
+    plan: PlantingPlan, strip: str, solved: Mapping[Piece, list[SmoothKeys]], present: dict[Channel, Present]
 ) -> list[ChannelPieces]:
     """Merge the keys of all pieces by channel; some pieces have fewer channels than others."""
     keys: dict[Channel, list[tuple[Piece, SmoothKeys]]] = {}
-    for piece, piece_keys in solved:
+    for piece, piece_keys in solved.items():
         for key in piece_keys:
             keys.setdefault(key.channel, []).append((piece, key))
     channels = []
