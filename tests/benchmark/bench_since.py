@@ -210,7 +210,7 @@ def live():
         found[f"Live on {number + 1}: a target moved"] = least(layer.update, mover(targets[0], targets[0]))
         with timed_handlers() as handlers:
             least(layer.update, mover(targets[0], targets[0]))
-        found[f"Live on {number + 1}: of this, the handler"] = sum(handlers) / MOVES
+        found[f"Live on {number + 1}: of this, the handlers"] = sum(handlers) / MOVES
     found["Live on 4: all targets moved"] = least(layer.update, *[mover(target, target) for target in targets])
     found["Live on 4: the body moved"] = least(layer.update, mover(rig, rig.pose.bones["torso"]))
     return found
@@ -239,15 +239,17 @@ def least(call, *moves):
 
 @contextlib.contextmanager
 def timed_handlers():
-    """Seconds that the add-on's handlers of each update take, in a list."""
+    """Seconds that the add-on's handlers of Live take, in a list."""
     import bpy
 
-    functions = bpy.app.handlers.depsgraph_update_post
-    own = next(function for function in functions if ".live." in function.__module__)
-    found = []
-    functions[functions.index(own)] = timed = lambda *given: found.append(spent(lambda: own(*given)))
+    found, timed = [], []
+    for functions in (bpy.app.handlers.depsgraph_update_pre, bpy.app.handlers.depsgraph_update_post):
+        for own in [function for function in functions if ".live." in function.__module__]:
+            timed.append((functions, own, functions.index(own)))
+            functions[functions.index(own)] = lambda *given, own=own: found.append(spent(lambda: own(*given)))
     yield found
-    functions[functions.index(timed)] = own
+    for functions, own, place in timed:
+        functions[place] = own
 
 
 def playback():

@@ -127,9 +127,8 @@ def played(what):
 
 
 def dragged(what, rig, target, bone=""):
-    """Print what a move of the mouse takes that drags an object or a bone, until it is drawn, and its evaluation alone."""
-    clock, found, drawn = Clock(), [], []
-    clock.listen(lambda: None)
+    """Print what a move of the mouse takes that drags an object or a bone, until it is drawn."""
+    found, drawn = [], []
     handle = bpy.types.SpaceView3D.draw_handler_add(lambda: drawn.append(time.perf_counter()), (), "WINDOW", "POST_PIXEL")
     begin_dragging(rig, target, bone)
     place = view()
@@ -144,21 +143,19 @@ def dragged(what, rig, target, bone=""):
             yield 0.5
     before = tuple(dragged_thing(rig, target, bone).location)
     for number in range(MOVES):
-        busy, start = clock.busy, time.perf_counter()
+        start = time.perf_counter()
         window.event_simulate("MOUSEMOVE", "NOTHING", x=x + 2 * (number % 10), y=y + number % 7)
         while not drawn or drawn[-1] < start:
             yield 0.001
-        found.append((next(moment for moment in drawn if moment >= start) - start, clock.busy - busy))
+        found.append(next(moment for moment in drawn if moment >= start) - start)
         yield 0.02
     moved = before != tuple(dragged_thing(rig, target, bone).location)
     for value in ("PRESS", "RELEASE"):
         window.event_simulate("ESC", value, x=x, y=y)
         yield 0.5
-    clock.stop()
     bpy.types.SpaceView3D.draw_handler_remove(handle, "WINDOW")
-    shown, evaluation = (MILLISECONDS * statistics.median(each) for each in zip(*found[FIRST_MOVES:], strict=True))
     assert moved, what
-    print(f"{what}: {shown:.1f} ms for each move, of which {evaluation:.1f} are evaluation", flush=True)
+    print(f"{what}: {MILLISECONDS * statistics.median(found[FIRST_MOVES:]):.1f} ms for each move, drawn", flush=True)
 
 
 def begin_dragging(rig, target, bone):
