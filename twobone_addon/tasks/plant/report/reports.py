@@ -222,7 +222,7 @@ class PlantReport(Report):
             parts.append(Sentence("the cycle no longer closes (gap {distance})", gap))
         if self.skate_share_after is not None and self.skate_share_after > MUCH_SLIDING:
             share = {"share": f"{self.skate_share_after:.0%}"}
-            parts.append(Sentence("{share} of low frames still slide: see Audit, or give contacts", share))
+            parts.append(Sentence("{share} of low frames still move: give contacts if feet stand there", share))
         if self.is_on_top:
             parts.append(Sentence("earlier planting kept: removed contacts stay planted until you undo it"))
         if self.held_ground:
