@@ -213,8 +213,10 @@ class PresentLimb:
 
     inputs: PresentInputs
     unaimed: UnaimedLimb
-    plain: OneFrameLimb | None
-    """The limb in plain numbers; `None` if only arrays pose it."""
+    plain: OneFrameLimb | None = None
+    """The limb in plain numbers; `None` if arrays pose it."""
+    is_kept: bool = False
+    """Whether it was aimed at another target before."""
 
 
 def present_inputs(
@@ -257,13 +259,15 @@ def present_limbs(inputs: Sequence[PresentInputs], known: Sequence[PresentLimb |
     plans = [limb_inputs.plan for limb_inputs in anew]
     made = unaimed_limbs(plans, [plan_motion(limb_inputs.plan, limb_inputs.samples) for limb_inputs in anew])
     return [
-        replace(limb, inputs=limb_inputs) if limb else _new_limb(limb_inputs, next(made))
+        _kept(limb, limb_inputs) if limb else PresentLimb(limb_inputs, next(made))
         for limb_inputs, limb in zip(inputs, kept, strict=True)
     ]
 
 
-def _new_limb(inputs: PresentInputs, unaimed: UnaimedLimb) -> PresentLimb:
-    return PresentLimb(inputs, unaimed, one_frame_limb_of(unaimed))
+def _kept(limb: PresentLimb, inputs: PresentInputs) -> PresentLimb:
+    """The limb with another target; plain numbers take longer to make than arrays to pose it once, as in playback."""
+    plain = limb.plain if limb.is_kept else one_frame_limb_of(limb.unaimed)
+    return PresentLimb(inputs, limb.unaimed, plain, is_kept=True)
 
 
 def present_motion(limb: PresentLimb, place_world: Array | None = None) -> AimedMotion:
