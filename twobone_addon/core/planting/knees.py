@@ -144,12 +144,14 @@ def calming_moves(
         for first, last in runs(free):
             rows = slice(first, last + 1)
             system, right_side = _normal_equations(moves[rows], bends[:, rows], slopes[:, rows], weights[:, rows], row_steps)
-            nearest = np.maximum(low[rows], moves[rows] - LONGEST_STEP), np.minimum(high[rows], moves[rows] + LONGEST_STEP)
+            least, most = np.maximum(low[rows], moves[rows] - LONGEST_STEP), np.minimum(high[rows], moves[rows] + LONGEST_STEP)
             # No bend that counts depends on moves farther away: by their own price they are 0.
             near = reached[rows]
-            moves[rows] = np.clip(0.0, *nearest)
-            some = system[np.ix_(near, near)], right_side[near], *(bound[near] for bound in nearest)
-            moves[rows][near] = _bounded_solution(*some, BOUNDED_STEPS if solves_again else 0)
+            moves[rows] = np.clip(0.0, least, most)
+            system, right_side = system[np.ix_(near, near)], right_side[near]
+            moves[rows][near] = _bounded_solution(
+                system, right_side, least[near], most[near], BOUNDED_STEPS if solves_again else 0
+            )
     return moves
 
 
