@@ -16,6 +16,7 @@ from ..said import INFO, Sentence
 from ..scene.actions import OwnAction, Stage, staged
 from ..scene.blender_types import Object, Property, Scene
 from ..scene.graph.rig_graph import dependencies
+from ..scene.keys.ledger import forget_unpacked
 from ..scene.keys.writing import put
 from ..scene.lookup import datablock_named, objects_by_name, objects_known, only_reading
 from ..scene.restoring import edits_kept
@@ -100,6 +101,7 @@ def run_steps(
     """
     unused, report = [*notes, *task.table.unused(settings)], None
     with ExitStack() as stack, suppress(_DryRunEnd):
+        stack.callback(forget_unpacked)
         passes = _passes(task, settings, active, actions)
         telling = _Telling(scene, task, active, _Playback(scene, passes, stack), outer)
         stack.callback(telling.close)

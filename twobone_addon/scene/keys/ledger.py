@@ -301,6 +301,11 @@ def _unpacked(text: str) -> tuple[Any, dict[Channel, Kept], dict[int, tuple[KeyT
     return header, channels, packed
 
 
+def forget_unpacked() -> None:
+    """Let go of the text that was unpacked last, which may be large; called where a run ends."""
+    _unpacked.cache_clear()
+
+
 def is_set(path: str, but: Sequence[Action] = ()) -> bool:
     """Whether a property, such as a constraint's mute, is set along with keys of any action but some."""
     return _set_before(path, but) is not None
