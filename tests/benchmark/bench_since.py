@@ -3,6 +3,7 @@
 Run: python tests/benchmark/bench_since.py OTHER_CHECKOUT [--rows live,bakes] [--rounds 3]
 
 Every row is measured in a Python of its own, turn by turn with the other checkout; the least of some rounds of CPU time counts.
+Memory is that of Python and NumPy.
 Nothing is asserted, for time depends on the machine.
 """
 
@@ -15,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import tracemalloc
 from pathlib import Path
 
 HERE = Path(__file__).resolve()
@@ -27,8 +29,12 @@ MOVES = 24
 PLAYED = 100
 LIMBS = 4
 CHAINS = (75, 150, 300)
-WALKS = (1500, 3000, 6000)
-LONG_ROWS = ("find_limbs", "plant")
+WALKS = (1000, 3000, 6000, 12000)
+REMEMBERED = {"bake": 20000, "convert": 6000, "find_contacts": 6000, "plant": 6000}
+"""Frames of the tasks whose memory is measured; the bake is of one limb, with Reduce."""
+FEWEST_FRAMES = 60
+MEGABYTE = 1 << 20
+LONG_ROWS = ("find_limbs", "plant", "memory")
 """Rows that are measured once."""
 
 
@@ -59,6 +65,8 @@ def shown(name, value):
         return ""
     if "modules" in name:
         return f"{value:.0f}"
+    if "memory" in name:
+        return f"{value:.0f} MB"
     if "times" in name:
         return f"{value:.2f}"
     return f"{value:.2f} s" if value >= 1.0 else f"{MILLISECONDS * value:.1f} ms"
@@ -337,6 +345,25 @@ def plant():
     return found
 
 
+def memory():
+    """Peak memory of tasks beyond what there was before them; a run of a few frames has imported what they need."""
+    import bench_growth as growth
+
+    from twobone_addon import registration
+
+    registration.register()
+    growth.TASKS["bake"] = lambda: growth.operators.bake(**growth.LEG, target="Target foot.L", keys="REDUCE")
+    found = {}
+    for name, frames in REMEMBERED.items():
+        for count in (FEWEST_FRAMES, frames):
+            growth.build(**{**growth.FEW, "chains": 0, "frames": count})
+            tracemalloc.start()
+            growth.TASKS[name]()
+            found[f"memory, {name}, {frames:,} frames"] = tracemalloc.get_traced_memory()[1] / MEGABYTE
+            tracemalloc.stop()
+    return found
+
+
 def walk(frames):
     """A new file with a character that walks, its feet sliding, whose limbs are found."""
     import bpy
@@ -368,6 +395,7 @@ ROWS = {
     "find_limbs": find_limbs,
     "bake_all": bake_all,
     "plant": plant,
+    "memory": memory,
 }
 """What is measured, by name."""
 
