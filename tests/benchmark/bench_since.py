@@ -29,8 +29,8 @@ MOVES = 24
 PLAYED = 100
 LIMBS = 4
 CHAINS = (75, 150, 300)
-WALKS = (1000, 3000, 6000, 12000)
-REMEMBERED = {"bake": 20000, "convert": 6000, "find_contacts": 6000, "plant": 6000}
+WALKS = (1000, 3000, 6000)
+REMEMBERED = {"bake": 5000, "convert": 2000, "find_contacts": 2000, "plant": 2000}
 """Frames of the tasks whose memory is measured; the bake is of one limb, with Reduce."""
 FEWEST_FRAMES = 60
 MEGABYTE = 1 << 20
@@ -337,6 +337,7 @@ def bake_all():
 def plant():
     """Plant Feet and Find Contacts on a walk of so many frames."""
     found = {}
+    operator("plant", walk(FEWEST_FRAMES))  # It imports what is needed.
     for frames in WALKS:
         walker = walk(frames)
         found[f"Find Contacts, {frames:,} frames"] = spent(lambda: operator("find_contacts", walker))  # noqa: B023
