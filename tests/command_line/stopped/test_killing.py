@@ -34,6 +34,7 @@ from twobone_addon import registration
 registration.register()
 from twobone_addon.command_line.command import main
 faulthandler.register(signal.SIGUSR1)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # Under nohup it would be ignored, as it should.
 print("ready", flush=True)
 try:
     while not (code := main(sys.argv[1:])): pass
