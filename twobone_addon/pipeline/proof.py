@@ -32,7 +32,7 @@ from ..scene.keys.reading import key_frames
 from ..scene.keys.writing import Change, put
 from ..scene.lookup import datablock_named, object_named, objects_by_name, only_reading
 from ..scene.restoring import Edit, apply_edits, edits_kept, present_values, write_animated_values
-from ..scene.rig.constraints import is_acting
+from ..scene.rig.constraints import entries_of, is_acting
 from ..scene.sampling.evaluate import Verified, animation_times, batches, prepared_place
 from ..scene.sampling.quantities import Quantity, Samples
 from ..scene.visible.skin import Skins, seen_from
@@ -562,8 +562,7 @@ def seen_below(armature: Object, moved: Iterable[str], keyed: Collection[str] = 
 
 def _follows(bone: Object, nodes: Collection[Node]) -> bool:
     for constraint in bone.constraints:
-        entries = constraint.targets if constraint.type == "ARMATURE" else [constraint]
-        for entry in entries:
+        for entry in entries_of(constraint):
             target = getattr(entry, "target", None)
             if target is not None and (target.name, getattr(entry, "subtarget", "")) in nodes and is_acting(constraint):
                 return True

@@ -45,7 +45,9 @@ def entries_of(constraint: Constraint) -> Sequence[Any]:
 
 def reads_bone(constraint: Constraint, armature: Object, bone: str) -> bool:
     """Whether a bone of an armature is the target of a constraint, or one of several."""
-    return any(entry.target == armature and entry.subtarget == bone for entry in entries_of(constraint))
+    entries = entries_of(constraint)
+    # Limits, for one, have no target.
+    return any(getattr(entry, "target", None) == armature and getattr(entry, "subtarget", "") == bone for entry in entries)
 
 
 def turned_bones(constraint: Constraint, carrier: PoseBone) -> list[PoseBone]:

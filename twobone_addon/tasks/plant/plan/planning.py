@@ -28,6 +28,7 @@ from ....scene.bones import ChainNames, scale_path
 from ....scene.keys.guarding import refuse_unwritable
 from ....scene.lookup import find_armature
 from ....scene.rig.chain_finding import bones_between
+from ....scene.rig.constraints import reads_bone
 from ....scene.rig.rest_reading import foot_bone, foot_elsewhere, is_carried, read_foot_points
 from ....scene.sampling.quantities import Quantity
 from ....scene.visible.skin import Skins
@@ -224,7 +225,7 @@ def _refuse_left_behind(armature: Object, names: ChainNames, foot: PoseBone) -> 
     """Refuse a foot, parented elsewhere, that would not go along with its leg."""
     for bone in bones_between(armature, names.upper, names.lower):
         for constraint in bone.constraints:
-            if getattr(constraint, "target", None) == armature and getattr(constraint, "subtarget", "") == foot.name:
+            if reads_bone(constraint, armature, foot.name):
                 # With the foot on the leg this is a dependency cycle, which Blender breaks at either end, muted or not.
                 raise ChainError(
                     'Constraint "{constraint}" of bone "{bone}" follows foot "{foot}", even if muted, so the foot would stay '
