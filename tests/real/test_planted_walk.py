@@ -147,18 +147,23 @@ def imported(take):
     return bpy.context.object
 
 
+def knee_angles(armature):
+    """`(F, 2)` angles between shin and thigh, at every frame of the scene."""
+    angles = []
+    for frame in range(bpy.context.scene.frame_start, bpy.context.scene.frame_end + 1):
+        bpy.context.scene.frame_set(frame)
+        pose = armature.pose.bones
+        heads = [[pose[f"{side}{name}"].head for name in ("UpLeg", "Leg", "Foot")] for side in SIDES]
+        angles.append([(knee - hip).angle(ankle - knee) for hip, knee, ankle in heads])
+    return np.array(angles)
+
+
 @pytest.mark.parametrize("clip", ["comp_3d_1", "comp_video_1", "demo_3d_1"])
 def test_no_knee_snaps_where_feet_that_skate_are_planted(data_folder, there, empty_file, clip):
     armature = imported(there(data_folder / "motion" / f"skate_{clip}_raw.bvh"))
 
     def bends():
-        found = []
-        for frame in range(bpy.context.scene.frame_start, bpy.context.scene.frame_end + 1):
-            bpy.context.scene.frame_set(frame)
-            pose = armature.pose.bones
-            heads = [[pose[f"{side}{name}"].head for name in ("UpLeg", "Leg", "Foot")] for side in SIDES]
-            found.append([(knee - hip).angle(ankle - knee) for hip, knee, ankle in heads])
-        return np.abs(np.diff(found, 2, axis=0)).max(axis=0)
+        return np.abs(np.diff(knee_angles(armature), 2, axis=0)).max(axis=0)
 
     before = bends()
     assert bpy.ops.twobone.plant() == {"FINISHED"}
@@ -174,13 +179,7 @@ def test_one_glitch_does_not_let_every_landing_be_as_sudden(data_folder, there, 
 
     def usual_bends():
         """Second differences over a thirtieth of a second that all but one in 200 frames keep below."""
-        found = []
-        for frame in range(bpy.context.scene.frame_start, bpy.context.scene.frame_end + 1):
-            bpy.context.scene.frame_set(frame)
-            pose = armature.pose.bones
-            heads = [[pose[f"{side}{name}"].head for name in ("UpLeg", "Leg", "Foot")] for side in SIDES]
-            found.append([(knee - hip).angle(ankle - knee) for hip, knee, ankle in heads])
-        angles = np.array(found)
+        angles = knee_angles(armature)
         bends = np.abs(angles[2 * step :] - 2.0 * angles[step:-step] + angles[: -2 * step])
         return np.quantile(bends, 0.995, axis=0)
 
