@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import bpy
 
@@ -128,7 +129,9 @@ def unkeyed_edits(scene: Scene, datablock: Object) -> Iterator[Edit]:
 
 def present_values(datablock: Object, channels: Iterable[Channel]) -> list[Edit]:
     """Present values of channels, given as data path and index; those that lead nowhere are left out."""
-    values = ((channel, _value(datablock, *channel)) for channel in channels)
+    channels = list(channels)
+    found = {path: resolved(datablock, path) for path in dict.fromkeys(path for path, _ in channels)}
+    values = ((channel, _component(found[channel.path], channel.array_index)) for channel in channels)
     return [Edit(datablock, *channel, value) for channel, value in values if value is not None]
 
 
@@ -146,7 +149,11 @@ def animating_bags(datablock: Object) -> Iterator[CurveBag]:
 
 def _value(datablock: Object, path: str, index: int) -> object:
     """The channel's present value; `None` where the path leads nowhere (a renamed bone, a removed property)."""
-    value = resolved(datablock, path)
+    return _component(resolved(datablock, path), index)
+
+
+def _component(value: Any, index: int) -> object:
+    """The value itself, or one of its components; `None` where it has none of that index."""
     if isinstance(value, SINGLE):
         return value
     try:

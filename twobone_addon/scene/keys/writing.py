@@ -191,8 +191,14 @@ def _write_change(
     channels: dict[Channel, list[ChannelKeys]] = {}
     for keys in change.keys:
         channels.setdefault(keys.channel, []).append(keys)
+    curves = {channel: bag.fcurves.find(channel.path, index=channel.array_index) for channel in channels}
+    without = [channel for channel, fcurve in curves.items() if fcurve is None]
+    present = present_values(owner, without) if owner is not None else []
+    # Removing a new curve again leaves the value that it had last.
+    on_failure(partial(apply_edits, present))
+    values = {(edit.path, edit.index): edit.value for edit in present}
     for channel, pieces in channels.items():
-        fcurve = bag.fcurves.find(channel.path, index=channel.array_index)
+        fcurve = curves[channel]
         is_new, fcurve = fcurve is None, fcurve or _new_curve(bag, pieces[0], new, may_copy=not change.in_pieces)
         spans: tuple[Span, ...] = (change.within,)
         if change.in_pieces:
@@ -203,14 +209,10 @@ def _write_change(
         kept = ledger.channels.pop(channel, None) if ledger is not None else None
         if kept is not None and undone and channel in undone:
             kept, old = kept.started_over(old, *undone[channel])
-        present = present_values(owner, [channel]) if is_new and owner is not None else []
-        # Removing a new curve again leaves the value that it had last.
-        on_failure(partial(apply_edits, present))
         written = _rewrite(fcurve, old, pieces, spans, is_new=is_new, in_pieces=change.in_pieces)
         if ledger is not None:
             is_again = change.is_from_elsewhere or (bool(undone) and channel in undone)
-            value = present[0].value if present else None
-            writing = Writing(spans, written, change.task, change.limb, value, is_again)
+            writing = Writing(spans, written, change.task, change.limb, values.get(channel), is_again)
             ledger.channels[channel] = note(kept, old, writing)
 
 
