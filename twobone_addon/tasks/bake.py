@@ -129,14 +129,14 @@ def bake_chains(scene: Scene, settings: BakeAllSettings, active: Object | None, 
     keyed, evaluation = yield from keyed_chains(plan.chains, verified)
 
     def report(measured: Sequence[Measured | None] = ()) -> Baked:
-        solved = [chain.solved for chain in keyed]
+        solved, proofs, entries = [chain.solved for chain in keyed], measured or [None] * len(keyed), []
         with only_reading():
             fingerprints, units = fingerprints_of(scene, [chain.plan for chain in solved]), units_of(scene)
-        proofs, entries = measured or [None] * len(keyed), []
-        for chain, proof, twist, fingerprint in zip(keyed, proofs, largest_twists(solved, measured), fingerprints, strict=True):
-            entry = chain_report(chain.solved, chain.keys, proof, drift=chain.drift, units=units, twist=twist)
-            notes = [*entry.notes, ON_EDITS] if entry.armature in beginning.edited else entry.notes
-            entries.append(replace(entry, fingerprint=fingerprint, notes=notes))
+            turned = largest_twists(solved, measured)
+            for chain, proof, twist, fingerprint in zip(keyed, proofs, turned, fingerprints, strict=True):
+                entry = chain_report(chain.solved, chain.keys, proof, drift=chain.drift, units=units, twist=twist)
+                notes = [*entry.notes, ON_EDITS] if entry.armature in beginning.edited else entry.notes
+                entries.append(replace(entry, fingerprint=fingerprint, notes=notes))
         return Baked(plan, keyed, entries, evaluation)
 
     yield Write(chain_changes(keyed, BAKE.name), report)
