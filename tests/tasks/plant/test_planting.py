@@ -6,7 +6,6 @@ import bpy
 import numpy as np
 import pytest
 
-import twobone_addon as twobone
 from tests.blank import empty
 from tests.tasks.checks.all_keys import all_keys
 from tests.tasks.checks.seen_walk import (
@@ -25,9 +24,8 @@ from tests.tasks.checks.seen_walk import (
     worst_slide,
 )
 from tests.tasks.checks.targets import curves_of
-from tests.tasks.rigs.robot import LAST, robot
 from tests.tasks.rigs.walker import Walk, build_walker, key_contacts
-from tests.tasks.scenes import add_empty, set_range
+from tests.tasks.scenes import add_empty
 
 FAULTS = {
     "slides": Walk(slide=0.03),
@@ -329,32 +327,3 @@ def test_feet_that_hang_from_elsewhere_and_have_keys_of_their_own_are_not_left_b
     else:
         plant()
         assert all_keys(armature) != before
-
-
-def test_a_robots_feet_stand_by_what_the_refusal_says(empty_file):
-    """Its legs' IK follows the feet: a foot that copies the leg's end as well would be a cycle, which muting does not break."""
-    rig = robot()
-    set_range(1, LAST)
-    bpy.context.view_layer.objects.active = rig
-    twobone.find_limbs()
-    twobone.switch(to="FK", scope="ACTIVE")
-    before = all_keys(rig)
-    following = 'Constraint "IK" of bone "LowerLegL" follows foot "FootL", even if muted'
-    with pytest.raises(twobone.TwoBoneError, match=following):
-        twobone.plant()
-    for side in "LR":
-        copying = rig.pose.bones[f"Foot{side}"].constraints.new("COPY_LOCATION")
-        copying.target, copying.subtarget, copying.head_tail = rig, f"LowerLeg{side}", 1.0
-    with pytest.raises(twobone.TwoBoneError, match=following):
-        twobone.plant()
-    assert all_keys(rig) == before
-    for side in "LR":
-        shin = rig.pose.bones[f"LowerLeg{side}"]
-        shin.constraints.remove(shin.constraints["IK"])
-    report = twobone.plant()
-    assert report.is_as_asked
-    assert report.chains[0].contacts
-    for frame in range(1, LAST + 1):
-        bpy.context.scene.frame_set(frame)
-        shown = rig.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones
-        assert (shown["FootL"].head - shown["LowerLegL"].tail).length < 1e-6

@@ -79,6 +79,10 @@ class RigGraph:
                 waiting.extend(self._above_bone(thing, bone, needed))
         return needed
 
+    def follows(self, constraint: Constraint, node: Node) -> bool:
+        """Whether a constraint, muted or not, reads an object or bone, or what depends on it."""
+        return node in self.above(list(_above_constraints([constraint], Dependencies()))).nodes
+
     def _above_object(self, thing: Object, needed: Dependencies) -> Iterator[Node]:
         if thing.rigid_body is not None or thing.soft_body is not None:
             needed.reads_scene = True

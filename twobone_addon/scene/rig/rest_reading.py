@@ -17,7 +17,7 @@ from ...core.rig.bones import RestChain
 from ...errors import ObjectError
 from ..blender_types import Bone, Constraint, Object, PoseBone
 from ..bones import ChainNames, bones_below, read_rest_bone
-from ..graph.rig_graph import inverse_kinematics
+from ..graph.rig_graph import RigGraph, Stillness, inverse_kinematics
 from ..keys.reading import moving_curves
 from ..lookup import read_once
 from .constraints import entries_of, is_acting
@@ -165,36 +165,63 @@ def foot_bone(armature: Object, names: ChainNames) -> PoseBone | None:
     """
     carrier = armature.pose.bones[names.tip]
     if not names.tip_at_tail:
-        return None if carrier_of(armature, names) != names.tip and is_carried(carrier) else carrier
+        return None if carrier_of(armature, names) != names.tip and is_carried(carrier, names.lower) else carrier
     at_tip = [child for child in carrier.children if starts_at_tail(child)]
     return at_tip[0] if len(at_tip) == 1 else None
 
 
-def is_carried(foot: PoseBone) -> bool:
-    """Whether a constraint places the bone where another one takes it."""
-    return any(constraint.type in CARRYING and is_acting(constraint) for constraint in foot.constraints)
+def is_carried(foot: PoseBone, lower: str) -> bool:
+    """Whether a constraint, of a foot or of a bone above it, takes it along with the lower bone of a leg."""
+    carrying = [
+        constraint
+        for bone in (foot, *foot.parent_recursive)
+        for constraint in bone.constraints
+        if constraint.type in CARRYING and is_acting(constraint)
+    ]
+    graph, leg = RigGraph(), (foot.id_data.name, lower)
+    return any(graph.follows(constraint, leg) for constraint in carrying)
 
 
-def foot_elsewhere(armature: Object, names: ChainNames) -> PoseBone | None:
-    """The foot at the tip of a limb that is parented elsewhere and has a place of its own: a deforming bone with its own keys.
+def stays_behind(foot: PoseBone, names: ChainNames) -> bool:
+    """Whether a foot that is parented elsewhere goes where its keys or other bones take it, and not where its leg goes."""
+    armature, graph = foot.id_data, RigGraph()
+    if is_carried(foot, names.lower):
+        return False
+    stillness = Stillness(graph)
+    if foot.name == names.tip or not stillness.keeps(armature, foot.path_from_id("location")):
+        return True
+    above = graph.above([(armature.name, foot.name)]).nodes
+    # What a switch takes to the leg stays there as soon as it is switched, which others ask for.
+    if (armature.name, names.lower) in above:
+        return False
+    shared = [bone.name for bone in armature.pose.bones[names.lower].parent_recursive if bone in foot.parent_recursive]
+    alone = above - graph.above([(armature.name, name) for name in ("", *shared)]).nodes
+    return not stillness.holds(alone - {(armature.name, foot.name)})
 
-    `None` where there is none; what IK poses the limb by now does not count.
+
+def feet_elsewhere(armature: Object, names: ChainNames) -> list[PoseBone]:
+    """The deforming bones at the tip of a limb that are parented elsewhere, the highest in the hierarchy first.
+
+    What IK poses the limb by now does not count.
     """
     if carrier_of(armature, names) != names.tip:
-        return armature.pose.bones[names.tip]
+        return [armature.pose.bones[names.tip]]
     if not names.tip_at_tail or any(map(is_acting, read_once(inverse_kinematics, armature).get(names.lower, ()))):
-        return None
+        return []
     carrier = armature.pose.bones[names.tip]
     near = SAME_PLACE * carrier.bone.length
     bones, heads = read_once(_deforming_bones, armature)
     # Arrays leave few of hundreds of bones; a little more than those that are near, for they are rounded otherwise.
-    for row in np.flatnonzero(magnitude(heads - np.array(carrier.bone.tail_local)) <= 2.0 * near).tolist():
-        foot = armature.pose.bones[bones[row]]
-        is_apart = foot != carrier and carrier not in foot.parent_recursive and foot not in carrier.parent_recursive
-        is_at_tip = (foot.bone.head_local - carrier.bone.tail_local).length <= near
-        if is_apart and is_at_tip and moving_curves(armature, foot.path_from_id("location")):
-            return foot
-    return None
+    rows = np.flatnonzero(magnitude(heads - np.array(carrier.bone.tail_local)) <= 2.0 * near).tolist()
+    feet = [
+        foot
+        for foot in (armature.pose.bones[bones[row]] for row in rows)
+        if foot != carrier
+        and carrier not in foot.parent_recursive
+        and foot not in carrier.parent_recursive
+        and (foot.bone.head_local - carrier.bone.tail_local).length <= near
+    ]
+    return sorted(feet, key=lambda foot: len(foot.parent_recursive))
 
 
 def _deforming_bones(armature: Object) -> tuple[list[str], Array]:

@@ -25,13 +25,13 @@ from ....records import extended, replace
 from ....said import Sentence, note
 from ....scene.blender_types import Object, PoseBone, Scene
 from ....scene.bones import ChainNames, scale_path
+from ....scene.graph.rig_graph import RigGraph
 from ....scene.keys.guarding import refuse_unwritable
 from ....scene.lookup import find_armature
-from ....scene.rig.chain_finding import bones_between
-from ....scene.rig.constraints import reads_bone
-from ....scene.rig.rest_reading import foot_bone, foot_elsewhere, is_carried, read_foot_points
+from ....scene.rig.rest_reading import feet_elsewhere, foot_bone, is_carried, read_foot_points, stays_behind
 from ....scene.sampling.quantities import Quantity
 from ....scene.visible.skin import Skins
+from ....scene.visible.visible_bone import bone_carrying
 from ....settings import BakeSettings
 from ....settings.feet import PlantSettings, RootSettings
 from ...find_contacts.plan import ContactPlan, contact_range, even_frames, is_loop, plan_contacts
@@ -206,8 +206,8 @@ def _leg_plan(scene: Scene, armature: Object, request: _ChainRequest, settings: 
         interpolation="BEZIER",
         stored=request.chain,
     )
-    foot, elsewhere = foot_bone(armature, names), foot_elsewhere(armature, names)
-    if elsewhere is not None:
+    foot = foot_bone(armature, names)
+    for elsewhere in feet_elsewhere(armature, names):
         _refuse_left_behind(armature, names, elsewhere)
     if foot is not None:
         bake = replace(bake, end_rotation="KEEP")
@@ -223,26 +223,36 @@ def _leg_plan(scene: Scene, armature: Object, request: _ChainRequest, settings: 
 
 def _refuse_left_behind(armature: Object, names: ChainNames, foot: PoseBone) -> None:
     """Refuse a foot, parented elsewhere, that would not go along with its leg."""
-    for bone in bones_between(armature, names.upper, names.lower):
-        for constraint in bone.constraints:
-            if reads_bone(constraint, armature, foot.name):
-                # With the foot on the leg this is a dependency cycle, which Blender breaks at either end, muted or not.
+    is_left = stays_behind(foot, names)
+    if is_left or is_carried(foot, names.lower):
+        _refuse_followed(armature, names, foot)
+    if is_left:
+        raise ChainError(
+            'Foot "{foot}" is not parented to the leg and does not follow it, so it would stay behind when the leg is planted. '
+            'Give it a Copy Location constraint to the tail of bone "{lower}".',
+            foot=foot.name,
+            lower=names.lower,
+        )
+
+
+def _refuse_followed(armature: Object, names: ChainNames, foot: PoseBone) -> None:
+    """Refuse a foot that the leg follows, be it by other bones or objects.
+
+    With the foot on the leg this is a dependency cycle, which Blender breaks at either end, muted or not.
+    """
+    lower, graph = armature.pose.bones[names.lower], RigGraph()
+    for bone in (lower, *lower.parent_recursive):
+        for constraint in (*bone.constraints, *graph.turned(armature).get(bone.name, ())):
+            if graph.follows(constraint, (armature.name, foot.name)):
                 raise ChainError(
                     'Constraint "{constraint}" of bone "{bone}" follows foot "{foot}", even if muted, so the foot would stay '
                     "behind when the leg is planted. Delete that constraint, and give the foot a Copy Location constraint to "
                     'the tail of bone "{lower}".',
                     constraint=constraint.name,
-                    bone=bone.name,
+                    bone=bone_carrying(constraint),
                     foot=foot.name,
                     lower=names.lower,
                 )
-    if not is_carried(foot):
-        raise ChainError(
-            'Foot "{foot}" is not parented to the leg and has its own keys, so it would stay behind when the leg is planted. '
-            'Give it a Copy Location constraint to the tail of bone "{lower}".',
-            foot=foot.name,
-            lower=names.lower,
-        )
 
 
 def _with_stretch(armature: Object, leg: LegPlan, destination: str) -> LegPlan:
