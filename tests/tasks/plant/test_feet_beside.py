@@ -178,3 +178,38 @@ def test_a_foot_below_a_bone_that_follows_the_leg_goes_along(empty_file):
     twobone.find_limbs()
     twobone.switch(to="FK", scope="ACTIVE")
     assert_feet_stand_on_their_legs(rig, twobone.plant())
+
+
+def halfway(copying):
+    copying.influence = 0.5
+
+
+def not_up(copying):
+    copying.use_z = False
+
+
+def below_another(copying):
+    """The control, which the constraint is on top of at first, is copied last."""
+    foot = copying.id_data.pose.bones[f"Foot{copying.subtarget[-1]}"]
+    foot.constraints.move(len(foot.constraints) - 1, 0)
+
+
+@pytest.mark.parametrize("kind", [halfway, not_up, below_another])
+def test_a_foot_that_follows_its_leg_in_part_is_refused(empty_file, kind):
+    rig = on_fk(a_control_that_the_foot_copies)
+    for side in "LR":
+        copy_the_tail(rig, f"Foot{side}", f"LowerLeg{side}")
+        kind(rig.pose.bones[f"Foot{side}"].constraints[-1])
+    with pytest.raises(twobone.TwoBoneError, match='Foot "FootL" is not parented to the leg and does not follow it'):
+        twobone.plant()
+
+
+def test_feet_are_looked_at_once_the_legs_are_on_fk(empty_file):
+    """On IK, feet stay with what the legs follow."""
+    rig = robot()
+    set_range(1, LAST)
+    bpy.context.view_layer.objects.active = rig
+    a_control_that_the_foot_copies(rig)
+    twobone.find_limbs()
+    with pytest.raises(twobone.TwoBoneError, match="Use Switch All Limbs to FK"):
+        twobone.plant()

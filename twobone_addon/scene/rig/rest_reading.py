@@ -154,6 +154,9 @@ SAME_PLACE = 0.05
 CARRYING = {"COPY_LOCATION", "COPY_TRANSFORMS", "CHILD_OF", "ARMATURE"}
 """Constraints that take a bone along with another one: those of rotation and limits leave it where its own keys are."""
 
+FULL = 0.999
+"""Influence from which a constraint moves a bone all the way."""
+
 EVEN = 1e-5
 """Relative difference up to which the scales of a bone's axes count as equal."""
 
@@ -172,14 +175,22 @@ def foot_bone(armature: Object, names: ChainNames) -> PoseBone | None:
 
 def is_carried(foot: PoseBone, lower: str) -> bool:
     """Whether a constraint, of a foot or of a bone above it, takes it along with the lower bone of a leg."""
-    carrying = [
-        constraint
-        for bone in (foot, *foot.parent_recursive)
-        for constraint in bone.constraints
-        if constraint.type in CARRYING and is_acting(constraint)
-    ]
-    graph, leg = RigGraph(), (foot.id_data.name, lower)
-    return any(graph.follows(constraint, leg) for constraint in carrying)
+    placing = next(filter(None, map(_placing, (foot, *foot.parent_recursive))), None)
+    return placing is not None and _takes_along(placing, foot.id_data, lower)
+
+
+def _placing(bone: PoseBone) -> Constraint | None:
+    """The constraint that places a bone now: the last one, which overrides those before."""
+    acting = [constraint for constraint in bone.constraints if constraint.type in CARRYING and is_acting(constraint)]
+    return acting[-1] if acting else None
+
+
+def _takes_along(constraint: Constraint, armature: Object, lower: str) -> bool:
+    """Whether a bone goes wherever a leg goes by a constraint, along all axes; an influence that changes counts as full."""
+    graph = RigGraph()
+    is_whole = constraint.influence >= FULL or not Stillness(graph).keeps(armature, constraint.path_from_id("influence"))
+    axes = [getattr(constraint, f"use_{axis}") for axis in "xyz"] if constraint.type == "COPY_LOCATION" else []
+    return is_whole and all(axes) and graph.follows(constraint, (armature.name, lower))
 
 
 def stays_behind(foot: PoseBone, names: ChainNames) -> bool:
@@ -188,10 +199,10 @@ def stays_behind(foot: PoseBone, names: ChainNames) -> bool:
     if is_carried(foot, names.lower):
         return False
     stillness = Stillness(graph)
-    if foot.name == names.tip or not stillness.keeps(armature, foot.path_from_id("location")):
+    if foot.name == names.tip or _placing(foot) or not stillness.keeps(armature, foot.path_from_id("location")):
         return True
     above = graph.above([(armature.name, foot.name)]).nodes
-    # What a switch takes to the leg stays there as soon as it is switched, which others ask for.
+    # Such as a foot whose shin copies only the rotations of the leg's bones.
     if (armature.name, names.lower) in above:
         return False
     shared = [bone.name for bone in armature.pose.bones[names.lower].parent_recursive if bone in foot.parent_recursive]
@@ -200,13 +211,10 @@ def stays_behind(foot: PoseBone, names: ChainNames) -> bool:
 
 
 def feet_elsewhere(armature: Object, names: ChainNames) -> list[PoseBone]:
-    """The deforming bones at the tip of a limb that are parented elsewhere, the highest in the hierarchy first.
-
-    What IK poses the limb by now does not count.
-    """
+    """The deforming bones at the tip of a limb that are parented elsewhere, the highest in the hierarchy first."""
     if carrier_of(armature, names) != names.tip:
         return [armature.pose.bones[names.tip]]
-    if not names.tip_at_tail or any(map(is_acting, read_once(inverse_kinematics, armature).get(names.lower, ()))):
+    if not names.tip_at_tail:
         return []
     carrier = armature.pose.bones[names.tip]
     near = SAME_PLACE * carrier.bone.length

@@ -28,7 +28,7 @@ from ....scene.bones import ChainNames, scale_path
 from ....scene.graph.rig_graph import RigGraph
 from ....scene.keys.guarding import refuse_unwritable
 from ....scene.lookup import find_armature
-from ....scene.rig.rest_reading import feet_elsewhere, foot_bone, is_carried, read_foot_points, stays_behind
+from ....scene.rig.rest_reading import carrier_of, feet_elsewhere, foot_bone, is_carried, read_foot_points, stays_behind
 from ....scene.sampling.quantities import Quantity
 from ....scene.visible.skin import Skins
 from ....scene.visible.visible_bone import bone_carrying
@@ -127,6 +127,7 @@ def plan_planting(scene: Scene, settings: PlantSettings, active: Object | None, 
     skins, within = Skins(), (float(plan.frames[0]), float(plan.frames[-1]))
     for leg in plan.legs:
         refuse_posed(who_poses(scene, armature, leg.plan.names, within, skins=skins))
+        _refuse_feet_left_behind(armature, leg)
     if settings.priority == "FEET":
         plan = replace(plan, legs=[_with_stretch(armature, leg, settings.destination) for leg in plan.legs])
     return extended(PlantPlan, plan, contacts=contacts)
@@ -142,7 +143,12 @@ def plan_fitting(scene: Scene, settings: RootSettings, active: Object | None, sp
             armature=armature.name,
         )
     requests = [_ChainRequest(chain.name, names_of(chain), chain.toe, chain.target.name, chain.target_bone) for chain in chains]
-    return _plan(scene, settings, armature, requests, span=span, use_root=True, needs_root=True)
+    plan = _plan(scene, settings, armature, requests, span=span, use_root=True, needs_root=True)
+    within = float(plan.frames[0]), float(plan.frames[-1])
+    for leg in plan.legs:
+        if who_poses(scene, armature, leg.plan.names, within) is None:
+            _refuse_feet_left_behind(armature, leg)
+    return plan
 
 
 def _plan(
@@ -207,8 +213,8 @@ def _leg_plan(scene: Scene, armature: Object, request: _ChainRequest, settings: 
         stored=request.chain,
     )
     foot = foot_bone(armature, names)
-    for elsewhere in feet_elsewhere(armature, names):
-        _refuse_left_behind(armature, names, elsewhere)
+    if carrier_of(armature, names) != names.tip:
+        _refuse_left_behind(armature, names, armature.pose.bones[names.tip])
     if foot is not None:
         bake = replace(bake, end_rotation="KEEP")
     plan = plan_chain(scene, bake, None)
@@ -219,6 +225,12 @@ def _leg_plan(scene: Scene, armature: Object, request: _ChainRequest, settings: 
     plan = replace(plan, frames=SampledFrames(samples), report_rows=rows, animated_settings={}, stretched_before=stretched)
     points = read_foot_points(armature, names, plan.rest, request.toe)
     return LegPlan(request.chain, plan, points, foot is not None)
+
+
+def _refuse_feet_left_behind(armature: Object, leg: LegPlan) -> None:
+    """Refuse a leg with such a foot; what IK or a switch poses it by counts, so this is asked of legs that nothing else poses."""
+    for foot in feet_elsewhere(armature, leg.plan.names):
+        _refuse_left_behind(armature, leg.plan.names, foot)
 
 
 def _refuse_left_behind(armature: Object, names: ChainNames, foot: PoseBone) -> None:
