@@ -5,7 +5,14 @@ import numpy as np
 
 from twobone_addon.interface.live import following as live
 
-HANDLERS = ("depsgraph_update_pre", "depsgraph_update_post", "frame_change_post", "load_pre")
+HANDLERS = (
+    "depsgraph_update_pre",
+    "depsgraph_update_post",
+    "frame_change_pre",
+    "frame_change_post",
+    "render_init",
+    "load_pre",
+)
 
 
 def handlers():

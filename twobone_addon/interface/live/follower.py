@@ -1,7 +1,7 @@
 """The state of each live chain."""
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import bpy
 
@@ -13,6 +13,18 @@ if TYPE_CHECKING:
 
 Key = tuple[str, str]
 """Names of an armature and of a chain stored on it."""
+
+MOST_FRAMES = 1000
+"""Number of frames that are remembered of each chain, about 10 kB each."""
+
+
+class ShownFrame(NamedTuple):
+    """How a live chain was posed at a frame."""
+
+    limb: "PresentLimb"
+    values: "list[ChannelValue]"
+    is_animated: bool
+    """Whether evaluating the frame overwrote the pose from before, as keys of the limb do."""
 
 
 @dataclass(slots=True)
@@ -28,6 +40,8 @@ class LiveChain:
     """Channels of the pose without Live."""
     left: Channels = field(default_factory=dict)
     """Channels after the chain was last posed by Live."""
+    frames: dict[float, ShownFrame] = field(default_factory=dict)
+    """How the chain was posed at each frame, for when it is shown again."""
     checked: "tuple[PresentPlan | None, object]" = (None, None)
     """The plan when it was last found to be current, and what that depended on, see `present.read_fixed`."""
     posed: object = None

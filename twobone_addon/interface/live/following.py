@@ -16,12 +16,12 @@ from ...pipeline.plan.stored import StoredChain, stored_settings
 from ...said import Sentence
 from ...scene.sampling.stage import STAGE_NAME
 from ..stored.where import is_busy
-from .follower import Key, LiveChain, following, key_of, stored_chain
+from .follower import MOST_FRAMES, Key, LiveChain, ShownFrame, following, key_of, stored_chain
 from .keying import OWN_STEP, forget, in_step_of, running_move
 from .posing import Channels, are_left, holds, key_if_automatic, read_channels, set_values
 
 if TYPE_CHECKING:
-    from ...pipeline.pose.present import ChannelValue, PresentInputs, PresentPlan
+    from ...pipeline.pose.present import ChannelValue, PresentInputs, PresentLimb, PresentPlan
 
 SECONDS_BETWEEN_LOOKS = 0.1
 """Interval of the timers that wait until the user's move has ended, in seconds."""
@@ -143,7 +143,9 @@ def _handlers() -> Iterator[tuple[list[Any], Callable[..., None]]]:
     handlers = bpy.app.handlers
     yield handlers.depsgraph_update_pre, _before_update
     yield handlers.depsgraph_update_post, _after_update
+    yield handlers.frame_change_pre, _before_frame_change
     yield handlers.frame_change_post, _after_frame_change
+    yield handlers.render_init, _forget_frames
     yield handlers.load_pre, stop_all
 
 
@@ -174,16 +176,10 @@ def _before_update(scene: bpy.types.Scene, *_: Any) -> None:
     """
     from ...pipeline.pose.present import foreseen_inputs
 
-    if _is_sampling(scene) or bpy.app.is_job_running("RENDER"):
-        return
     changed = {}
-    for key, follower in following.items():
-        armature = scene.objects.get(key[0])
-        if armature is None or armature.mode == "EDIT" or follower.limb is None or follower.was_undone:
-            continue
-        inputs = foreseen_inputs(follower.limb, scene)
-        # Channels that somebody else has changed are first of all a new base.
-        if inputs is not None and are_left(armature, follower.left):
+    for key, limb in _limbs_ahead(scene):
+        inputs = foreseen_inputs(limb, scene)
+        if inputs is not None and are_left(bpy.data.objects[key[0]], following[key].left):
             changed[key] = inputs
     before = {key: following[key].left for key in changed}
     try:
@@ -226,9 +222,46 @@ def _after_update(scene: bpy.types.Scene, depsgraph: Any) -> None:
             later(key_when_let_go)
 
 
+def _limbs_ahead(scene: bpy.types.Scene) -> "Iterator[tuple[Key, PresentLimb]]":
+    """Yield the live chains, as posed last, that may be posed ahead of an evaluation if `are_left`.
+
+    Channels that somebody else has changed are first of all a new base.
+    """
+    if _is_sampling(scene) or bpy.app.is_job_running("RENDER"):
+        return
+    for key, follower in following.items():
+        armature = scene.objects.get(key[0])
+        if armature is not None and armature.mode != "EDIT" and follower.limb is not None and not follower.was_undone:
+            yield key, follower.limb
+
+
+def _before_frame_change(scene: bpy.types.Scene, *_: Any) -> None:
+    """Handler: pose the chains as they were at this frame before, so that Blender evaluates target and rig in one pass.
+
+    Nothing relies on it: `_after_frame_change` reads all inputs as evaluated, and poses anew where they are not those of then.
+    """
+    for key, _ in _limbs_ahead(scene):
+        armature, follower = bpy.data.objects[key[0]], following[key]
+        known = follower.frames.get(scene.frame_current_final)
+        if known is None or known.is_animated or known.limb.inputs.present is not follower.present:
+            continue
+        if are_left(armature, follower.left):
+            set_values(armature, known.values)
+            # What it was posed from last no longer tells whether it is right.
+            follower.limb, follower.left = None, read_channels(armature, follower.left)
+
+
 def _after_frame_change(scene: bpy.types.Scene, depsgraph: Any) -> None:
     """Handler: pose the live chains, without auto-keying."""
-    _follow(_keys_to_pose(scene, depsgraph), scene, depsgraph)
+    if depsgraph.mode != "VIEWPORT":
+        _forget_frames()
+    _follow(_keys_to_pose(scene, depsgraph), scene, depsgraph, scene.frame_current_final)
+
+
+def _forget_frames(*_: Any) -> None:
+    """Handler: before a render, which shows the pose as it is, forget how the chains were posed at each frame."""
+    for follower in following.values():
+        follower.frames.clear()
 
 
 def _keys_to_pose(scene: bpy.types.Scene, depsgraph: Any) -> list[Key]:
@@ -243,10 +276,12 @@ def _is_sampling(scene: bpy.types.Scene) -> bool:
     return scene.name.startswith(STAGE_NAME) or PROBE_NAME in scene.objects
 
 
-def _follow(keys: Iterable[Key], scene: bpy.types.Scene, depsgraph: Any) -> "dict[Key, list[ChannelValue]]":
+def _follow(
+    keys: Iterable[Key], scene: bpy.types.Scene, depsgraph: Any, frame: float | None = None
+) -> "dict[Key, list[ChannelValue]]":
     """Pose those of the live chains whose inputs have changed on their targets, together; stop any that a bake would refuse.
 
-    Returns the channel values of each that was posed: none where it was right already.
+    `frame` is given where it has changed. Returns the channel values of each that was posed: none where it was right already.
     """
     changed = {}
     for key in keys:
@@ -258,13 +293,13 @@ def _follow(keys: Iterable[Key], scene: bpy.types.Scene, depsgraph: Any) -> "dic
             if inputs is not None:
                 changed[key] = inputs
     try:
-        return _pose_together(changed) if changed else {}
+        return _pose_together(changed, frame) if changed else {}
     except TwoBoneError:
         # One of them fails all: each alone tells which one is to stop.
         posed = {}
         for key, inputs in changed.items():
             try:
-                posed.update(_pose_together({key: inputs}))
+                posed.update(_pose_together({key: inputs}, frame))
             except TwoBoneError as error:
                 _stop(key, error.sentence)
         return posed
@@ -315,22 +350,38 @@ def _is_up_to_date(follower: LiveChain, scene: bpy.types.Scene, chain: StoredCha
     return True
 
 
-def _pose_together(changed: "dict[Key, PresentInputs]") -> "dict[Key, list[ChannelValue]]":
-    """Pose live chains from these inputs; return the channel values of each, none where it was right already."""
+def _pose_together(changed: "dict[Key, PresentInputs]", frame: float | None = None) -> "dict[Key, list[ChannelValue]]":
+    """Pose live chains from these inputs; return the channel values of each, none where it was right already.
+
+    What was solved for a `frame` before, from the same inputs, is not solved again.
+    """
     from ...pipeline.pose.present import needs_frames_around, present_channels, present_limbs, present_motion
 
-    followers = [following[key] for key in changed]
-    limbs = present_limbs(list(changed.values()), [follower.limb for follower in followers])
+    new = [key for key, inputs in changed.items() if frame is None or not _is_known(following[key], frame, inputs)]
+    limbs = present_limbs([changed[key] for key in new], [following[key].limb for key in new])
     posed = present_channels(limbs, [present_motion(limb) for limb in limbs])
+    solved = dict(zip(new, zip(limbs, posed, strict=True), strict=True))
     values_of = {}
-    for key, follower, limb, values in zip(changed, followers, limbs, posed, strict=True):
-        armature = bpy.data.objects[key[0]]
-        follower.limb, follower.posed, follower.is_straight = limb, None, needs_frames_around(limb)
+    for key in changed:
+        armature, follower = bpy.data.objects[key[0]], following[key]
+        shown = ShownFrame(*solved[key], not are_left(armature, follower.left)) if key in solved else follower.frames[frame]
+        if frame is not None and key in solved:
+            if len(follower.frames) >= MOST_FRAMES:
+                follower.frames.popitem()  # A loop comes to the first ones next.
+            follower.frames[frame] = shown
+        follower.limb, follower.posed, follower.is_straight = shown.limb, None, needs_frames_around(shown.limb)
         if follower.is_straight:
             later(look_again)
-        values_of[key] = values if set_values(armature, values) else []
+        values_of[key] = shown.values if set_values(armature, shown.values) else []
         follower.left = read_channels(armature, follower.base)
     return values_of
+
+
+def _is_known(follower: LiveChain, frame: float, inputs: "PresentInputs") -> bool:
+    """Whether the chain was posed from these inputs when the frame was shown; if from others, all frames are forgotten."""
+    if frame in follower.frames and not inputs.are_same(follower.frames[frame].limb.inputs):
+        follower.frames.clear()
+    return frame in follower.frames
 
 
 def _base(follower: LiveChain, armature: bpy.types.Object) -> Channels:
