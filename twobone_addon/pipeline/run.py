@@ -118,6 +118,7 @@ def run_steps(
             with telling.changes.noting():
                 telling.write(told)
                 made.close()
+            forget_unpacked()
         reports = yield from telling.prove(told)
         report = telling.report(told, reports, unused)
     return report

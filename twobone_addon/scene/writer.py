@@ -45,8 +45,11 @@ class Transaction:
             del self.back[self._before[0] :], self.removals[self._before[1] :]
             _do_all_backwards(back)
         elif self._outer is None:
+            # What puts back holds on to all that was replaced, which a check need not wait beside.
+            self.back.clear()
             # Backwards twice: in the order in which they were noted.
             _do_all_backwards(self.removals[::-1])
+            self.removals.clear()
 
     def noting(self) -> AbstractContextManager[None]:
         """Note all changes in a block, which must not be left to others in between."""
