@@ -103,7 +103,7 @@ def plan_motion(plan: ChainPlan, samples: Samples) -> PlanMotion:
         influence=np.full(1, plan.settings.influence) if influence is None else np.clip(influence, 0.0, 1.0),
         bend=at(plan.animated_settings.get("bend")),
         end_pose=at(plan.end_pose),
-        end_rotation_values=None if end_channels is None else end_channels[:, 3:7],
+        end_rotation_values=None if end_channels is None else end_channels[:, 3:7].copy(),
     )
 
 

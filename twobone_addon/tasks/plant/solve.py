@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, product
 from typing import TYPE_CHECKING, NamedTuple
@@ -28,7 +28,7 @@ from ...core.planting.pins import Pin
 from ...pipeline.pose.limb_plane import hinges_of
 from ...records import replace
 from ...said import Sentence, note
-from ...scene.sampling.quantities import Samples
+from ...scene.sampling.quantities import Quantity, Samples
 from ...scene.sampling.stepping import Steps, part_of
 from ..find_contacts.solve import FoundContacts
 from .keys.curves import ChannelPieces, keys_of
@@ -72,8 +72,13 @@ class PlantSolution:
     notes: tuple[Sentence, ...]
 
 
-def solve_plan(plan: PlantPlan, found: FoundContacts, samples: Samples, given: Mapping[str, Codes]) -> Steps[PlantSolution]:
-    """Plant legs and root by the contacts `given` to an earlier planting, else by keyed ones, else by those found."""
+def solve_plan(
+    plan: PlantPlan, found: FoundContacts, samples: Samples, given: Mapping[str, Codes], measured: Collection[Quantity]
+) -> Steps[PlantSolution]:
+    """Plant legs and root by the contacts `given` to an earlier planting, else by keyed ones, else by those found.
+
+    measured : quantities that the report needs; what the samples have of others goes as soon as possible
+    """
     settings = plan.settings
     contacts = found.plan
     soles = [foot.points for foot in contacts.feet]
@@ -84,6 +89,9 @@ def solve_plan(plan: PlantPlan, found: FoundContacts, samples: Samples, given: M
     states_given = standing.states
     standing = on_their_belt(contacts, standing, legs)
     ground = ground_of(plan, contacts, standing, samples, legs)
+    # The runner knows the samples as well, so what the legs' motions have by now goes from them.
+    for quantity in samples.values.keys() - {*measured, *plan.root_quantities()}:
+        del samples.values[quantity]
     joints = np.concatenate([leg.joints[::SAMPLES_PER_FRAME] for leg in legs], axis=1)
     takes = cuts(joints, max(leg.length for leg in legs))
     footing = Footing(plan, legs, ground, settings.ease, settings.max_tilt, cuts=takes)

@@ -65,7 +65,7 @@ def plant_feet(scene: Scene, settings: PlantSettings, active: Object | None, cho
     found = solve_contacts(contacts, samples)
     quantities = [*plan.quantities(), *([contacts.ground] if contacts.ground else [])]
     samples = yield Sample(quantities, plan.samples, evaluation, HELD, start=0.25, share=0.25)
-    solved = yield from part_of(solve_plan(plan, found, samples, earlier.given), 1, 2)
+    solved = yield from part_of(solve_plan(plan, found, samples, earlier.given, proof_quantities(plan)), 1, 2)
     changes, guided = planting_changes(plan, solved.keys), []
     if followed:
         guided = yield from kept_targets(scene, armature, followed, changes)

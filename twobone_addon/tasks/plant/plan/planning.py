@@ -90,10 +90,14 @@ class PlantingPlan(Generic[OwnSettings]):
 
     def quantities(self) -> list[Quantity]:
         """The quantities to sample before solving."""
-        sampled = [quantity for leg in self.legs for quantity in (*motion_quantities(leg.plan), *leg.plan.poses)]
-        if self.root is not None:
-            sampled += [self.root.channels, *([self.root.parent] if self.root.parent else [])]
-        return sampled
+        of_legs = [quantity for leg in self.legs for quantity in (*motion_quantities(leg.plan), *leg.plan.poses)]
+        return [*of_legs, *self.root_quantities()]
+
+    def root_quantities(self) -> list[Quantity]:
+        """Those of the root; none without one."""
+        if self.root is None:
+            return []
+        return [self.root.channels, *([self.root.parent] if self.root.parent else [])]
 
 
 @dataclass(frozen=True, slots=True)
