@@ -276,17 +276,18 @@ def _scale_curves(limb: LimbPlan, solved: SolvedChain, present: list[Array]) -> 
 
 
 def moved_points(limb: LimbPlan, before: Array, after: Array) -> Array:
-    """Displacements `(B, F, 4, 3)` of each bone's head, and of points on its axes at the distance of the limb's longest link."""
+    """Displacements `(F, 4, 3)` of a bone's head, and of points on its axes at the distance of the limb's longest link."""
     ends = np.concatenate([np.zeros((1, 3)), np.eye(3) * limb.longest_link])
     difference = after - before
-    return np.einsum("bfij,pj->bfpi", difference[..., :3, :3], ends) + difference[..., None, :3, 3]
+    return np.einsum("fij,pj->fpi", difference[..., :3, :3], ends) + difference[..., None, :3, 3]
 
 
 def _pose_errors(limb: LimbPlan, solved: SolvedChain, shown: Array) -> Array:
     """Largest displacement `(F,)` of the keyed bones from their poses on IK, relative to the limb's length."""
     poses = solved.pose.turned.poses
-    posed = np.stack(np.broadcast_arrays(*(poses[index] for index in (*limb.chain.rest.turning, -1))))
-    moved = magnitude(moved_points(limb, shown[: len(posed)], posed)).max(axis=(0, 2))
+    posed = [poses[index] for index in (*limb.chain.rest.turning, -1)]
+    farthest = [magnitude(moved_points(limb, *pair)).max(axis=1) for pair in zip(shown, posed, strict=False)]
+    moved = np.max(farthest, axis=0)
     return np.broadcast_to(moved / path_length(_shown_joints(limb, shown)), limb.chain.frames.shape)
 
 

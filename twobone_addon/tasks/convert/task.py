@@ -85,11 +85,14 @@ def _with_errors(chain: ChainReport, limb: SolvedLimb, proof: Samples) -> ChainR
 def _moved(limb: SolvedLimb, proof: Samples) -> Array:
     """Largest distance `(R,)` that any point of the limb's bones moved, at each frame that is measured, world units."""
     shown = proof.on(limb.plan.seen_frames)
-    after = limb.plan.posed(shown)
     rows = np.searchsorted(limb.plan.chain.frames, limb.plan.seen_frames)
-    moved = moved_points(limb.plan, limb.shown[:, rows], after)
     linear = shown.every(limb.plan.chain.armature_world)[:, :3, :3]
-    return magnitude(np.einsum("fij,bfpj->bfpi", linear, moved)).max(axis=(0, 2))
+    farthest = np.zeros(len(rows))
+    # One bone after another, as the points of all would take as much memory as everything else.
+    for before, after in zip(limb.shown, limb.plan.posed(shown), strict=True):
+        moved = moved_points(limb.plan, before[rows], after)
+        np.maximum(farthest, magnitude(np.einsum("fij,fpj->fpi", linear, moved)).max(axis=1), out=farthest)
+    return farthest
 
 
 def _statement(limb: SolvedLimb, moved: Array, units: Units) -> Sentence:
@@ -247,6 +250,7 @@ def convert_ik(scene: Scene, settings: ConvertSettings, active: Object | None, c
     longer = _made_longer(armature, conversion, limbs[0], playing_now(armature)) if chosen is None else []
     refused = [*refused, *stretched, *converted.left]
     converted = replace(converted, left=refused, evaluation=samples.evaluation, longer=longer)
+    del samples, solved  # What is left of them is in what was converted.
 
     def report(proof: Samples | None = None) -> Converted:
         units, notes = units_of(scene), [] if chosen is not None else _notes(scene, converted)
