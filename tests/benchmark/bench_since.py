@@ -29,7 +29,7 @@ MOVES = 24
 PLAYED = 100
 LIMBS = 4
 CHAINS = (75, 150, 300)
-WALKS = (1000, 3000, 6000)
+WALKS = (1000, 3000, 6000, 12000)
 REMEMBERED = {"bake": 5000, "convert": 2000, "find_contacts": 2000, "plant": 2000}
 """Frames of the tasks whose memory is measured; the bake is of one limb, with Reduce."""
 FEWEST_FRAMES = 60
