@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -88,7 +87,8 @@ def rest_numbers(pose_bone: PoseBone) -> tuple[Any, ...]:
 
 def matrix_numbers(matrix: Any) -> tuple[float, ...]:
     """The numbers of a matrix, row by row; comparing matrices themselves would overlook their last bits."""
-    return tuple(chain.from_iterable(matrix))
+    first, second, third, fourth = matrix
+    return first[:] + second[:] + third[:] + fourth[:]  # a slice is read at once, an iteration number by number
 
 
 @dataclass(frozen=True, slots=True)
