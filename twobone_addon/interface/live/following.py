@@ -240,7 +240,7 @@ def _before_frame_change(scene: bpy.types.Scene, *_: Any) -> None:
 
     Nothing relies on it: `_after_frame_change` reads all inputs as evaluated, and poses anew where they are not those of then.
     """
-    for key, _ in _limbs_ahead(scene):
+    for key, _limb in _limbs_ahead(scene):
         armature, follower = bpy.data.objects[key[0]], following[key]
         known = follower.frames.get(scene.frame_current_final)
         if known is None or known.is_animated or known.limb.inputs.present is not follower.present:
