@@ -60,6 +60,7 @@ TASKS = {
     "clear": lambda: operators.clear_baked(**LEG, all_frames=True),
     "give": lambda: operators.bake_target(**LEG, target="Target foot.L"),
     "convert": lambda: operators.convert_ik(armature="Machine"),
+    "switch": lambda: operators.switch(armature="Machine", upper="upper0", lower="lower0", to="FK"),
     "nudge": lambda: operators.nudge(armature="Walker", chain="leg.L", frame=20.0, offset=(0.02, 0.0, 0.05)),
     "align": lambda: operators.align_hinge(armature="Walker", upper="upper0", lower="lower0", plane="YZ", plane_space="ARMATURE"),
 }
