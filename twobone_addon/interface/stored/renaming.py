@@ -39,11 +39,10 @@ def _after_update(scene: bpy.types.Scene, depsgraph: Any) -> None:
     armatures = [rig for rig in scene.objects if rig.type == "ARMATURE" and rig.mode != "EDIT"]
     for armature in armatures:
         names = armature.data.bones.keys()
-        before = known.get(armature.name)
+        before = known.get(armature.name, names)
+        known[armature.name] = names
         if names == before:  # As after each move of a pose.
             continue
-        known[armature.name] = names
-        before = before or names
         changed = [(old, new) for old, new in zip(before, names, strict=False) if old != new]
         # Only a rename keeps the number of bones and removes the old name: not adding, removing or reordering bones.
         if len(before) == len(names) and not {old for old, _ in changed} & set(names):
