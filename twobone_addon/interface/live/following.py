@@ -364,15 +364,15 @@ def _pose_together(changed: "dict[Key, PresentInputs]", frame: float | None = No
     values_of = {}
     for key in changed:
         armature, follower = bpy.data.objects[key[0]], following[key]
-        shown = ShownFrame(*solved[key], not are_left(armature, follower.left)) if key in solved else follower.frames[frame]
+        limb, values = solved[key] if key in solved else follower.frames[frame][:2]
         if frame is not None and key in solved:
             if len(follower.frames) >= MOST_FRAMES:
                 follower.frames.popitem()  # A loop comes to the first ones next.
-            follower.frames[frame] = shown
-        follower.limb, follower.posed, follower.is_straight = shown.limb, None, needs_frames_around(shown.limb)
+            follower.frames[frame] = ShownFrame(limb, values, not are_left(armature, follower.left))
+        follower.limb, follower.posed, follower.is_straight = limb, None, needs_frames_around(limb)
         if follower.is_straight:
             later(look_again)
-        values_of[key] = shown.values if set_values(armature, shown.values) else []
+        values_of[key] = values if set_values(armature, values) else []
         follower.left = read_channels(armature, follower.base)
     return values_of
 
