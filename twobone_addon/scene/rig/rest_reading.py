@@ -154,9 +154,6 @@ SAME_PLACE = 0.05
 CARRYING = {"COPY_LOCATION", "COPY_TRANSFORMS", "CHILD_OF", "ARMATURE"}
 """Constraints that take a bone along with another one: those of rotation and limits leave it where its own keys are."""
 
-FULL = 0.999
-"""Influence from which a constraint moves a bone all the way."""
-
 EVEN = 1e-5
 """Relative difference up to which the scales of a bone's axes count as equal."""
 
@@ -188,7 +185,7 @@ def _placing(bone: PoseBone) -> Constraint | None:
 def _takes_along(constraint: Constraint, armature: Object, lower: str) -> bool:
     """Whether a bone goes wherever a leg goes by a constraint, along all axes; an influence that changes counts as full."""
     graph = RigGraph()
-    is_whole = constraint.influence >= FULL or not Stillness(graph).keeps(armature, constraint.path_from_id("influence"))
+    is_whole = constraint.influence == 1.0 or not Stillness(graph).keeps(armature, constraint.path_from_id("influence"))
     axes = [getattr(constraint, f"use_{axis}") for axis in "xyz"] if constraint.type == "COPY_LOCATION" else []
     return is_whole and all(axes) and graph.follows(constraint, (armature.name, lower))
 
@@ -211,10 +208,11 @@ def stays_behind(foot: PoseBone, names: ChainNames) -> bool:
 
 
 def feet_elsewhere(armature: Object, names: ChainNames) -> list[PoseBone]:
-    """The deforming bones at the tip of a limb that are parented elsewhere, the highest in the hierarchy first."""
-    if carrier_of(armature, names) != names.tip:
-        return [armature.pose.bones[names.tip]]
-    if not names.tip_at_tail:
+    """The deforming bones at the end of a limb that are parented elsewhere, the highest in the hierarchy first.
+
+    None where its tip is such a bone, or another bone's head.
+    """
+    if not names.tip_at_tail or carrier_of(armature, names) != names.tip:
         return []
     carrier = armature.pose.bones[names.tip]
     near = SAME_PLACE * carrier.bone.length
