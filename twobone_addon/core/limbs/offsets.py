@@ -8,7 +8,7 @@ from ...records import replace
 from ..array_types import Array
 from .body.shapes import BALANCE
 from .pairs import LimbBones, LimbPair
-from .skeleton import Skeleton
+from .skeleton import Skeleton, hang
 
 LAID_OUT = 0.9
 """Length of the sum of all offsets between bones, relative to the sum of their lengths, from which the rest is not a pose: all
@@ -62,9 +62,8 @@ def with_loose_ends(skeleton: Skeleton, poses: Array, tolerance: float) -> tuple
         for carrier, end in ends:
             far = np.linalg.norm(placed[:, loose, 0] - end[:, None], axis=2).max(axis=0)
             for bone in (loose[number] for number in np.flatnonzero(far <= 2.0 * tolerance)):
-                path = skeleton.way_up(leaf)
-                if bone not in path and len(path) >= LEG_BONES:
-                    parents[bone] = carrier
+                if len(skeleton.way_up(leaf)) >= LEG_BONES:
+                    hang(parents, bone, carrier)
     heads, has_children = placed[:, loose, 0], set(parents)
     following: list[tuple[float, int, int]] = []
     for leaf in (bone for bone in range(len(parents)) if bone not in has_children and len(skeleton.way_up(bone)) >= LEG_BONES):
@@ -81,8 +80,7 @@ def with_loose_ends(skeleton: Skeleton, poses: Array, tolerance: float) -> tuple
     nearest: dict[int, float] = {}
     for off_bone, bone, leaf in sorted(following):
         is_taken = skeleton.parents[bone] in nearest or nearest.get(leaf, off_bone) < off_bone - 2.0 * tolerance
-        if parents[bone] == skeleton.parents[bone] and not is_taken:
-            parents[bone] = leaf
+        if parents[bone] == skeleton.parents[bone] and not is_taken and hang(parents, bone, leaf):
             nearest[bone], nearest[leaf] = off_bone, off_bone
     return tuple(parents)
 

@@ -2,11 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..array_types import Array
+
+
+def hang(parents: list[int], bone: int, carrier: int) -> bool:
+    """Make `carrier` the parent of a bone, and tell whether that was done: not where it is the bone itself or below it.
+
+    The only place that changes the tree of a skeleton or of its joints: geometry may find that two bones end at each other,
+    and a tree must stay a tree, for everything that goes up or down in it ends only then.
+    """
+    above = carrier
+    while above not in {-1, bone}:
+        above = parents[above]
+    if above == bone:
+        return False
+    parents[bone] = carrier
+    return True
+
+
+def is_tree(parents: Sequence[int]) -> bool:
+    """Whether every bone leads up to one without a parent."""
+    known = {-1}
+    for bone in range(len(parents)):
+        path, above = dict[int, None](), bone
+        while above not in known and above not in path:
+            path[above] = None
+            above = parents[above]
+        if above in path:
+            return False
+        known.update(path)
+    return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +63,11 @@ class Skeleton:
     """Whether the object's scale mirrors it, exchanging left and right."""
     poses: Array | None = None
     """`(P, B, 2, 3)` heads and tails in some poses of the action; `None` without an action."""
+
+    def __post_init__(self) -> None:
+        """Refuse a ring, in which no way up ends; `hang` keeps a tree one."""
+        if not is_tree(self.parents):
+            raise ValueError("The parents of a skeleton go round in a ring.")
 
     @property
     def size(self) -> float:

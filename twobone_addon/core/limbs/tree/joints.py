@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...array_types import Array
-from ..skeleton import Skeleton
+from ..skeleton import Skeleton, hang
 
 SAME_PLACE = 5e-4
 """Greatest distance of coinciding joints, relative to the skeleton's size: a millimetre on a tall person."""
@@ -69,7 +69,7 @@ def joint_tree(skeleton: Skeleton, chosen: Sequence[bool]) -> JointTree:
     above = [joint_of.get(group, -1) for group in groups]
     # Of the bones at a joint the one with the most joints above it tells the parent.
     longest = [max((_joints_above(skeleton, above, bone) for bone in bones), key=len) for bones in members]
-    parents = _without_cycles([joints[0] if joints else -1 for joints in longest], skeleton, above, members)
+    parents = _hung(longest, skeleton, above, members)
     first = [bones[0] for bones in members]
     places = skeleton.heads[first]
     edges = [float(np.linalg.norm(places[joint] - places[max(above, 0)])) * (above >= 0) for joint, above in enumerate(parents)]
@@ -141,24 +141,20 @@ def _joints_above(skeleton: Skeleton, joint_of_bone: Sequence[int], bone: int) -
     return list(joints_above)
 
 
-def _without_cycles(
-    parents: list[int], skeleton: Skeleton, joint_of_bone: Sequence[int], members: Sequence[Sequence[int]]
+def _hung(
+    above: Sequence[Sequence[int]], skeleton: Skeleton, joint_of_bone: Sequence[int], members: Sequence[Sequence[int]]
 ) -> list[int]:
-    """The parents without cycles, which layers of a rig may form (foot pivots): there the first bone alone decides."""
-    for joint in range(len(parents)):
-        if _is_in_cycle(parents, joint):
-            above = _joints_above(skeleton, joint_of_bone, members[joint][0])
-            parents[joint] = above[0] if above else -1
-            if _is_in_cycle(parents, joint):
-                parents[joint] = -1
+    """The parent of each joint, the nearest of those `above` it.
+
+    Layers of a rig may go round in a ring (foot pivots): there the joint's first bone alone decides, else nothing.
+    """
+    parents = [-1] * len(members)
+    for joint in reversed(range(len(members))):
+        if above[joint] and not hang(parents, joint, above[joint][0]):
+            of_first = _joints_above(skeleton, joint_of_bone, members[joint][0])
+            if of_first:
+                hang(parents, joint, of_first[0])
     return parents
-
-
-def _is_in_cycle(parents: Sequence[int], joint: int) -> bool:
-    above, steps = parents[joint], 0
-    while above not in {-1, joint} and steps <= len(parents):
-        above, steps = parents[above], steps + 1
-    return above != -1
 
 
 def _parents_first(parents: Sequence[int]) -> list[int]:
