@@ -27,6 +27,7 @@ from .beginning import Beginning, starting_over
 from .chosen_actions import ACTIVE, chosen_of_all
 from .motion.sampling import sample_steps
 from .plan.found_chain import refuse_unknown
+from .played import keeping_played
 from .report.reports import Refused
 from .story import Agree, Asked, Make, Results, Sample, SkipCheckError, StartOver, Story, Task, Write
 
@@ -227,6 +228,8 @@ class _Told:
     """What it wants to write; `None` if it only reads."""
     report: Any = None
     """What it reports, once it has ended."""
+    notes: list[Sentence] = field(default_factory=list)
+    """What the runner did for it."""
 
 
 class _Progress:
@@ -365,13 +368,27 @@ class _Telling:
                         yield progress.at(request)
                     else:
                         told.agree = request if isinstance(request, Agree) else None
-                        told.write = request if isinstance(request, Write) else None
+                        if isinstance(request, Write):
+                            told.write = yield from self._keeping_played(told, request, progress)
                         unfinished.pop_all()
                         return request if isinstance(request, StartOver) else None
                 except SkipCheckError as error:
                     if stage != "verify":
                         raise
                     self._is_skipped, skipped = True, error
+
+    def _keeping_played(self, told: _Told, write: Write, progress: _Progress) -> Steps[Write]:
+        """What a story wants to write, with keys that keep what is played beside it; what was done is noted."""
+        asking, answer = keeping_played(self.scene, write), None
+        with closing(asking):
+            while True:
+                try:
+                    request = asking.send(answer)
+                except StopIteration as end:
+                    write, said = end.value
+                    told.notes += said
+                    return write
+                answer = yield from self._sampled(request, progress, is_proof=False)
 
     def _sampled(self, request: Sample, progress: _Progress, *, is_proof: bool) -> Steps[Samples]:
         if is_proof and self._is_skipped:
@@ -442,5 +459,6 @@ class _Telling:
         armature, actions = stories[0].run_pass.armature, [told.action for told in stories]
         name = armature.name if armature is not None else ""
         with self.watch.stage("report"):
+            unused = list(dict.fromkeys([*unused, *(said for told in stories for said in told.notes)]))
             kind, seconds, refused = self.task.table.task, self.watch.seconds, self.playback.refused
             return self.task.joined(Results(kind, self.scene, reports, refused, seconds, is_dry, actions, name, unused))

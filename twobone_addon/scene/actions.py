@@ -24,7 +24,7 @@ from .keys.ledger import Ledger, is_set
 from .keys.reading import AT_REST, is_keyed_to, read_frames
 from .keys.tables import StraightKeys
 from .keys.writing import write_keys
-from .lookup import BONES
+from .lookup import BONES, bone_in
 from .restoring import Edit, apply_edits, present_values, unkeyed_edits
 from .versions import action_bag_of, all_bags, assign_slot, ensure_bag_of, identifier_of, object_slots, own_slot, played_slots
 from .writer import playing
@@ -97,16 +97,9 @@ def own_action(armature: Object, action: Action, *, sure: bool = False) -> OwnAc
 
 def _fits(armature: Object, bag: CurveBag | None, *, sure: bool) -> bool:
     """Whether most bones of the curves, or with `sure` any of them, are the armature's."""
-    names = {name for fcurve in (bag.fcurves if bag else ()) if (name := _bone_of(fcurve.data_path))}
+    names = {name for fcurve in (bag.fcurves if bag else ()) if (name := bone_in(fcurve.data_path))}
     strangers = sum(name not in armature.pose.bones for name in names)
     return strangers < len(names) if sure else len(names) > 0 and strangers <= MOST_STRANGERS * len(names)
-
-
-def _bone_of(path: str) -> str:
-    """Name of the bone in a data path; empty without one."""
-    if not path.startswith(BONES):
-        return ""
-    return bpy.utils.unescape_identifier(path.removeprefix(BONES).partition('"]')[0])
 
 
 def _assigned_slots(armature: Object, action: Action) -> list[str]:
@@ -290,7 +283,7 @@ class Stage:
 
     def _posed(self, path: str) -> list[Edit]:
         """The values that a bone's own channel had before any action was played."""
-        number, channel = self.armature.pose.bones.find(_bone_of(path)), path.rpartition(".")[2]
+        number, channel = self.armature.pose.bones.find(bone_in(path)), path.rpartition(".")[2]
         width = len(AT_REST[channel])
         values = self.pose[channel][number * width :][:width].tolist() if number >= 0 else []
         return [Edit(self.armature, path, index, value) for index, value in enumerate(values)]

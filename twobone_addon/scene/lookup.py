@@ -258,6 +258,11 @@ def owner_of(path: str) -> str:
     return path.partition('"]')[0] if path.startswith(BONES) else ""
 
 
+def bone_in(path: str) -> str:
+    """Name of the bone in a data path; empty without one."""
+    return bpy.utils.unescape_identifier(owner_of(path).removeprefix(BONES))
+
+
 def bone_owner(bone: PoseBone) -> str:
     """Beginning of a bone's data paths, see `owner_of`."""
     return owner_of(f'{BONES}{bpy.utils.escape_identifier(bone.name)}"]')

@@ -228,6 +228,16 @@ class Writing:
     """Whether they were solved without the task's own earlier keys: from what was there before these, or from other data."""
 
 
+def with_played(kept: Kept | None, table: KeyTable, played: KeyTable, value: Any) -> tuple[Kept, KeyTable]:
+    """Record of a channel, and its keys `table`, with keys of what was played there without any, as if an earlier run wrote them.
+
+    So they are what a task starts from that runs again, and go with the last of the keys that they were written for.
+    """
+    new = some_keys(played, ~at_frames(played["co"][:, 0], table["co"][:, 0]))
+    kept = kept or Kept("", (), "", value, (Layer((), NO_KEYS, NO_KEYS),), NOTHING_WRITTEN)
+    return replace(kept, written=joined(kept.written, as_earlier(written_keys(new)))), united(table, new)
+
+
 def note(kept: Kept | None, table: KeyTable, writing: Writing) -> Kept:
     """Updated record of a channel with the present keys `table`, for keys about to be written.
 
@@ -426,12 +436,15 @@ def given_back(kept: Kept, table: KeyTable, start: float, end: float, *, to_begi
         removable = (are_within(frames, start, end) & in_layer) | (near & at_frames(frames, holding))
     else:  # recorded by 2.0.0, which held curves one frame beside the range
         removable = are_within(frames, start - 1.0, end + 1.0)
+    rest = _outside(layer.spans, start, end)
+    if layer.spans and not rest and not to_beginning:
+        # With the last of them goes what was keyed beside them for what is played there, however far away.
+        removable |= at_frames(frames, kept.written.frames)
     baked = removable & are_own(kept.written, table)
     edited = baked & _are_edited(kept, table, baked)
     gone = baked & ~edited
     back = are_within(layer.keys["co"][:, 0], start, end)
     merged = united(some_keys(table, ~gone), some_keys(layer.keys, back))
-    rest = _outside(layer.spans, start, end)
     is_done = not rest if layer.spans else bool(back.all())
     if is_done:
         merged = _with_handles(_with_handles(merged, layer.beside), some_keys(layer.keys, back))

@@ -21,7 +21,7 @@ from ..writer import on_failure
 from .clearing import put_table, rewriting
 from .destinations import animated_channels, open_destination, remove_baked_strip
 from .ledger import Ledger
-from .replaced import Span, Writing, Written, at_frames, given_back, note, written_bare, written_keys
+from .replaced import Span, Writing, Written, at_frames, given_back, note, with_played, written_bare, written_keys
 from .tables import (
     HANDLE_ALIGNED,
     HANDLE_FREE,
@@ -70,6 +70,8 @@ class Change:
     """Data paths of properties set along with the keys, such as a constraint's mute."""
     is_from_elsewhere: bool = False
     """Whether the keys follow from other data, so that the task's next run does not need the keys from before this one."""
+    repeats: bool = False
+    """Whether the keys are meant for a whole cycle, so that they show in all of its repeats."""
 
 
 NewCurves = dict[tuple[int, str, bool], FCurve]
@@ -209,6 +211,8 @@ def _write_change(
         kept = ledger.channels.pop(channel, None) if ledger is not None else None
         if kept is not None and undone and channel in undone:
             kept, old = kept.started_over(old, *undone[channel])
+        if pieces[0].played is not None:
+            kept, old = with_played(kept, old, pieces[0].played, values.get(channel))
         written = _rewrite(fcurve, old, pieces, spans, is_new=is_new, in_pieces=change.in_pieces)
         if ledger is not None:
             is_again = change.is_from_elsewhere or (bool(undone) and channel in undone)

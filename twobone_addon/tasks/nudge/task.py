@@ -400,7 +400,8 @@ def nudge_limb(scene: Scene, settings: NudgeSettings, active: Object | None, _ch
 
     report = partial(nudge_report, plan, solution, is_on_edited=is_on_edited)
     name = limb_name(plan.armature, limb.names.upper)
-    change = Change(plan.armature, solution.keys, within, NUDGED, name, in_pieces=True)
+    repeats = any(plan.cycle_of(nudge) is not None for nudge in nudges)
+    change = Change(plan.armature, solution.keys, within, NUDGED, name, in_pieces=True, repeats=repeats)
     paths = [Property(armature, path) for path in limb.keyed_paths()]
     yield Write([change] if solution.keys else [], report, lambda: paths, store)
     if not settings.verify or not parts:

@@ -18,7 +18,7 @@ from ...scene.actions import OwnAction
 from ...scene.blender_types import Object, Property, Scene
 from ...scene.keys.contact_keys import contact_path
 from ...scene.keys.replaced import WITH_FEET
-from ...scene.keys.writing import Change, put
+from ...scene.keys.writing import Change
 from ...scene.lookup import object_named
 from ...scene.writer import assign
 from ...settings import BakeSettings
@@ -71,7 +71,6 @@ def plant_feet(scene: Scene, settings: PlantSettings, active: Object | None, cho
         guided = yield from kept_targets(scene, armature, followed, changes)
 
     def write() -> None:
-        put([*changes, *guide_changes(guided, PLANT.name)], earlier.taken_back)
         _write_contacts(plan, solved)  # into the action that has the feet now, which may be a new one
         on_surface = solved.footing.ground.surface is not None  # It may be as high above the animation as it likes.
         far = [leg.departures(is_level=on_surface) for leg in solved.planted.legs]
@@ -87,7 +86,7 @@ def plant_feet(scene: Scene, settings: PlantSettings, active: Object | None, cho
     chains = (contact_path(armature.twobone.chains[leg.chain]) for leg in plan.legs)
     paths = {Property(armature, path) for path in (*chains, *(channel.pieces[0].path for channel in solved.keys))}
     paths |= {Property(guide.owner, key.path) for chain in guided for guide in chain.guides for key in guide.keys}
-    yield Write(None, report, lambda: paths, write)
+    yield Write([*changes, *guide_changes(guided, PLANT.name)], report, lambda: paths, write)
     if not settings.verify:
         return report()
     ends, evaluation = visible_ends(plan), evaluation_of([leg.plan for leg in plan.legs], proving=True)

@@ -1,0 +1,266 @@
+"""Keep what is played beside the keys of a change: modifiers, extrapolation, and NLA tracks below the action.
+
+A curve plays more than its keys. New keys beside the old ones end a line that its extrapolation draws, and stretch the cycle that
+a Cycles modifier repeats; the first key of a channel that only strips animate holds it at all frames. So before anything is
+written, whatever a change would take over like that is keyed as it is played now: over the scene's range, to the end of a cycle
+or of the strips. A strip of its own (destination NLA) takes nothing over.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..core.array_types import Array
+from ..core.curves.frames import NEAR_FRAME, merge_frames
+from ..errors import WriteError
+from ..records import replace
+from ..said import INFO, Sentence
+from ..scene.blender_types import Channel, FCurve, NlaTrack, Object, Property, Scene
+from ..scene.keys.reading import read_frames
+from ..scene.keys.replaced import Span, united
+from ..scene.keys.tables import (
+    INTERPOLATION,
+    NO_KEYS,
+    ChannelKeys,
+    KeyTable,
+    are_within_any,
+    new_keys,
+    read_keys,
+    some_keys,
+)
+from ..scene.keys.writing import Change
+from ..scene.lookup import bone_in, datablock_named, resolved
+from ..scene.sampling.evaluate import values_over
+from ..scene.sampling.quantities import Quantity
+from ..scene.versions import curve_bag, strip_curves, strips_in
+from ..scene.writer import tracks_of
+from .story import Sample, Story, Write
+
+MOST_FRAMES = 20_000
+"""Frames of one channel that are keyed for what is played beside a change; with more, nobody could edit the curve."""
+
+CYCLES, LINE, TRACKS = "CYCLES", "LINE", "TRACKS"
+"""What plays a channel beside its keys: a Cycles modifier, linear extrapolation, or tracks below the action."""
+
+
+@dataclass(frozen=True, slots=True)
+class TakenOver:
+    """A channel whose motion beside the new keys does not come from keys of its own."""
+
+    owner: Object
+    channel: Channel
+    spans: tuple[Span, ...]
+    """Ranges that get new keys."""
+    source: str
+    """`CYCLES`, `LINE` or `TRACKS`."""
+    frames: Array
+    """`(F,)` frames at which it is keyed as it is played, also inside the spans: what a later run starts from."""
+    track: str = ""
+    """Name of the uppermost track that plays it."""
+
+    @property
+    def animated(self) -> Property:
+        """Its property, with the number of the component of one that has several."""
+        path, index = self.channel
+        has_components = hasattr(resolved(self.owner, path), "__len__") and not isinstance(resolved(self.owner, path), str)
+        return Property(self.owner, f"{path}[{index}]" if has_components else path)
+
+    @property
+    def beside(self) -> Array:
+        """`(K,)` its frames outside the spans."""
+        return self.frames[~are_within_any(self.frames, self.spans)]
+
+
+def keeping_played(scene: Scene, write: Write) -> Story[tuple[Write, list[Sentence]]]:
+    """What is to be written, with keys that keep what is played beside it, and sentences that say so.
+
+    Raises `WriteError` where that would take too many keys.
+    """
+    changes = list(write.changes or ())
+    taken = [kept for kept in _taken_over(scene, changes) if len(kept.beside)]
+    for kept in taken:
+        _refuse_too_long(kept)
+    values = yield from _played_values(scene, taken)
+    tables = {(kept.owner, kept.channel): _table(kept, played) for kept, played in zip(taken, values, strict=True)}
+    spans = {(kept.owner, kept.channel): kept.spans for kept in taken}
+    kept_changes, noted = [], set[tuple[Object, Channel]]()
+    for change in changes:
+        owner = datablock_named(change.owner)
+        keys = []
+        for entry in change.keys:
+            place = (owner, entry.channel)
+            if change.destination == "NLA" or place not in tables:
+                keys.append(entry)
+                continue
+            keys.append(_with_played(owner, entry, tables[place], spans[place], is_first=place not in noted))
+        noted |= {(owner, entry.channel) for entry in change.keys}
+        kept_changes.append(replace(change, keys=keys))
+    said = _sentences(taken)
+    return (replace(write, changes=kept_changes) if taken else write), said
+
+
+def _taken_over(scene: Scene, changes: Sequence[Change]) -> Iterator[TakenOver]:
+    spans: dict[tuple[Object, Channel], list[Span]] = {}
+    for change in changes:
+        if change.destination == "NLA" or change.repeats:
+            continue
+        owner = datablock_named(change.owner)
+        for entry in change.keys:
+            span = (float(entry.frames[0]), float(entry.frames[-1])) if change.in_pieces else change.within
+            spans.setdefault((owner, entry.channel), []).append(span)
+    for (owner, channel), parts in spans.items():
+        if owner.animation_data is None:
+            continue
+        bag = curve_bag(owner)
+        fcurve = bag.fcurves.find(channel.path, index=channel.array_index) if bag is not None else None
+        shown = _shown(scene, parts)
+        if fcurve is not None and len(fcurve.keyframe_points):
+            source, ends = _own_reach(fcurve, parts, shown)
+            own = read_frames(fcurve)[[0, -1]]
+            frames = _whole(*ends)
+            frames = frames[(frames < own[0] - NEAR_FRAME) | (frames > own[1] + NEAR_FRAME)] if source else np.empty(0)
+            yield TakenOver(owner, channel, tuple(parts), source, frames)
+            continue
+        tracks = [track for track in _playing_tracks(owner) if any(True for _ in _strips_at(track, channel.path))]
+        if tracks:
+            strips = [strip for track in tracks for strip in _strips_at(track, channel.path)]
+            first = min(shown[0], *(strip.frame_start for strip in strips))
+            last = max(shown[1], *(strip.frame_end for strip in strips))
+            yield TakenOver(owner, channel, tuple(parts), TRACKS, _whole(first, last), tracks[-1].name)
+
+
+def _shown(scene: Scene, spans: Sequence[Span]) -> Span:
+    """First and last frame that are looked at: of the scene, of its preview, and beside the new keys."""
+    firsts, lasts = [first - 1.0 for first, _ in spans], [last + 1.0 for _, last in spans]
+    ranges = [(scene.frame_start, scene.frame_end)]
+    if scene.use_preview_range:
+        ranges.append((scene.frame_preview_start, scene.frame_preview_end))
+    return min(*firsts, *(first for first, _ in ranges)), max(*lasts, *(last for _, last in ranges))
+
+
+def _whole(first: float, last: float) -> Array:
+    """Both frames, and the whole ones between them."""
+    return merge_frames(np.array([first, last]), np.arange(math.ceil(first), math.floor(last) + 1.0))
+
+
+def _own_reach(fcurve: FCurve, spans: Sequence[Span], shown: Span) -> tuple[str, Span]:
+    """What plays a curve beside its keys, empty if these are all, and the range over which it is to be keyed."""
+    first, last = (float(frame) for frame in read_frames(fcurve)[[0, -1]])
+    period = last - first
+    cycles = [modifier for modifier in fcurve.modifiers if modifier.type == "CYCLES" and not modifier.mute]
+    if cycles and period > NEAR_FRAME:
+        start, end = min(start for start, _ in spans), max(end for _, end in spans)
+        turns = (end - start) / period
+        if start <= first + NEAR_FRAME and end >= last - NEAR_FRAME and abs(turns - round(turns)) * period <= 2.0 * NEAR_FRAME:
+            return "", (first, last)  # The cycle itself is keyed anew, and repeats as before.
+        # At whole cycles the modifier goes on where the keys end.
+        before = max(0, math.ceil((first - shown[0]) / period - NEAR_FRAME)) if cycles[0].mode_before != "NONE" else 0
+        after = max(0, math.ceil((shown[1] - last) / period - NEAR_FRAME)) if cycles[0].mode_after != "NONE" else 0
+        return CYCLES, (first - before * period, last + after * period)
+    if fcurve.extrapolation == "LINEAR":
+        return LINE, (min(first, shown[0]), max(last, shown[1]))
+    return "", (first, last)
+
+
+def _playing_tracks(owner: Object) -> list[NlaTrack]:
+    """The tracks that play below the action, lowest first."""
+    data = owner.animation_data
+    return [track for track in tracks_of(data) if not track.mute] if data.use_nla else []
+
+
+def _strips_at(track: NlaTrack, path: str) -> Iterator[Object]:
+    """The strips of a track that animate the property at a data path."""
+    for strip in track.strips:
+        inside = strips_in([strip])
+        if not strip.mute and any(curve.data_path == path for part in inside for curve in strip_curves(part)):
+            yield strip
+
+
+def _refuse_too_long(kept: TakenOver) -> None:
+    if len(kept.frames) <= MOST_FRAMES:
+        return
+    what = {
+        CYCLES: Sentence("its Cycles modifier"),
+        LINE: Sentence("its linear extrapolation"),
+        TRACKS: Sentence('NLA track "{track}"', {"track": kept.track}),
+    }[kept.source]
+    raise WriteError(
+        "{what} plays {curve} over {count:,} frames, which is too many to key. Choose the destination NLA, or shorten the "
+        "scene's range.",
+        what=what,
+        curve=f"{kept.channel.path}[{kept.channel.array_index}]",
+        count=len(kept.frames),
+    )
+
+
+def _played_values(scene: Scene, taken: Sequence[TakenOver]) -> Story[list[Array]]:
+    """Values `(F,)` of each channel at its frames, as they are played now."""
+    sampled = [kept for kept in taken if kept.source == TRACKS and kept.owner.id_type == "OBJECT"]
+    samples = None
+    if sampled:
+        quantities = [_quantity(kept) for kept in sampled]
+        samples = yield Sample(quantities, np.unique(np.concatenate([kept.frames for kept in sampled])), "PROBES")
+    values = []
+    for kept in taken:
+        if kept.source != TRACKS:
+            fcurve = curve_bag(kept.owner).fcurves.find(kept.channel.path, index=kept.channel.array_index)
+            values.append(np.array(list(map(fcurve.evaluate, kept.frames.tolist()))))
+        elif samples is not None and kept.owner.id_type == "OBJECT":
+            values.append(samples.on(kept.frames).every(_quantity(kept)))
+        else:
+            values.append(values_over(scene, [kept.animated], kept.frames)[0])
+    return values
+
+
+def _quantity(kept: TakenOver) -> Quantity:
+    return Quantity("VALUE", kept.owner.name, path=kept.animated.path)
+
+
+def _table(kept: TakenOver, values: Array) -> KeyTable:
+    """Keys of a channel at its frames, straight from one to the next; of switches and choices constant."""
+    owner, path = kept.animated
+    is_number = isinstance(resolved(owner, path), float)
+    return new_keys(kept.frames, values, INTERPOLATION["LINEAR" if is_number else "CONSTANT"])
+
+
+def _with_played(owner: Object, entry: ChannelKeys, played: KeyTable, spans: Sequence[Span], *, is_first: bool) -> ChannelKeys:
+    """New keys of a channel with those that keep what is played beside all of its spans."""
+    outside = entry.outside
+    if outside is None and is_first:
+        bag = curve_bag(owner)
+        fcurve = bag.fcurves.find(entry.path, index=entry.index) if bag is not None else None
+        outside = NO_KEYS if fcurve is None else read_keys(fcurve)
+    if outside is not None:
+        outside = united(some_keys(played, ~are_within_any(played["co"][:, 0], spans)), outside)
+    return replace(entry, outside=outside, played=played if is_first else None)
+
+
+def _sentences(taken: Sequence[TakenOver]) -> list[Sentence]:
+    """What was keyed for what is played, once for each source and object."""
+    texts = {
+        CYCLES: "The cycle of {names} was keyed from frame {first:g} to {last:g}, so nothing changes outside the new keys.",
+        LINE: "The linear extrapolation of {names} was keyed from frame {first:g} to {last:g}, so nothing changes outside the new "
+        "keys.",
+        TRACKS: 'NLA track "{track}" plays below {names}. Its motion was keyed from frame {first:g} to {last:g}, so nothing '
+        "changes outside the new keys.",
+    }
+    said = []
+    for source, owner, track in dict.fromkeys((kept.source, kept.owner, kept.track) for kept in taken):
+        same = [kept for kept in taken if (kept.source, kept.owner, kept.track) == (source, owner, track)]
+        values = {
+            "names": _names(owner, (kept.channel.path for kept in same)),
+            "first": min(float(kept.frames[0]) for kept in same),
+            "last": max(float(kept.frames[-1]) for kept in same),
+        }
+        said.append(Sentence(texts[source], values | ({"track": track} if track else {}), level=INFO))
+    return said
+
+
+def _names(owner: Object, paths: Iterable[str]) -> str:
+    """Names of what the data paths move, in quotes: bones, or the object."""
+    names = dict.fromkeys(bone_in(path) or owner.name for path in paths)
+    return ", ".join(f'"{name}"' for name in names)
