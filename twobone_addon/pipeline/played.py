@@ -43,8 +43,8 @@ from .story import Sample, Story, Write
 MOST_FRAMES = 20_000
 """Frames of one channel that are keyed for what is played beside a change; with more, nobody could edit the curve."""
 
-CYCLES, LINE, TRACKS = "CYCLES", "LINE", "TRACKS"
-"""What plays a channel beside its keys: a Cycles modifier, linear extrapolation, or tracks below the action."""
+CYCLES, LINE, HELD, TRACKS = "CYCLES", "LINE", "HELD", "TRACKS"
+"""What plays a channel beside its keys: a Cycles modifier, extrapolation, linear or constant, or tracks below the action."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class TakenOver:
     spans: tuple[Span, ...]
     """Ranges that get new keys."""
     source: str
-    """`CYCLES`, `LINE` or `TRACKS`."""
+    """`CYCLES`, `LINE`, `HELD` or `TRACKS`."""
     frames: Array
     """`(F,)` frames at which it is keyed as it is played, also inside the spans: what a later run starts from."""
     track: str = ""
@@ -105,6 +105,7 @@ def keeping_played(scene: Scene, write: Write) -> Story[tuple[Write, list[Senten
 
 def _taken_over(scene: Scene, changes: Sequence[Change]) -> Iterator[TakenOver]:
     spans: dict[tuple[Object, Channel], list[Span]] = {}
+    whole = set[tuple[Object, Channel]]()
     for change in changes:
         if change.destination == "NLA" or change.repeats:
             continue
@@ -112,6 +113,8 @@ def _taken_over(scene: Scene, changes: Sequence[Change]) -> Iterator[TakenOver]:
         for entry in change.keys:
             span = (float(entry.frames[0]), float(entry.frames[-1])) if change.in_pieces else change.within
             spans.setdefault((owner, entry.channel), []).append(span)
+            if change.in_pieces:
+                whole.add((owner, entry.channel))
     for (owner, channel), parts in spans.items():
         if owner.animation_data is None:
             continue
@@ -119,10 +122,13 @@ def _taken_over(scene: Scene, changes: Sequence[Change]) -> Iterator[TakenOver]:
         fcurve = bag.fcurves.find(channel.path, index=channel.array_index) if bag is not None else None
         shown = _shown(scene, parts)
         if fcurve is not None and len(fcurve.keyframe_points):
-            source, ends = _own_reach(fcurve, parts, shown)
+            source, frames = _own_reach(fcurve, parts, shown)
+            if not source and (owner, channel) in whole:
+                # What has no setting to hold the curve beside its range holds it where that is looked at.
+                source, frames = HELD, np.array([min(first for first, _ in parts) - 1.0, max(last for _, last in parts) + 1.0])
+                frames = frames[(frames >= scene.frame_start) & (frames <= scene.frame_end)]
             own = read_frames(fcurve)[[0, -1]]
-            frames = _whole(*ends)
-            frames = frames[(frames < own[0] - NEAR_FRAME) | (frames > own[1] + NEAR_FRAME)] if source else np.empty(0)
+            frames = frames[(frames < own[0] - NEAR_FRAME) | (frames > own[1] + NEAR_FRAME)]
             yield TakenOver(owner, channel, tuple(parts), source, frames)
             continue
         tracks = [track for track in _playing_tracks(owner) if any(True for _ in _strips_at(track, channel.path))]
@@ -147,8 +153,8 @@ def _whole(first: float, last: float) -> Array:
     return merge_frames(np.array([first, last]), np.arange(math.ceil(first), math.floor(last) + 1.0))
 
 
-def _own_reach(fcurve: FCurve, spans: Sequence[Span], shown: Span) -> tuple[str, Span]:
-    """What plays a curve beside its keys, empty if these are all, and the range over which it is to be keyed."""
+def _own_reach(fcurve: FCurve, spans: Sequence[Span], shown: Span) -> tuple[str, Array]:
+    """What plays a curve beside its keys, empty if these are all, and the frames at which it is to be keyed."""
     first, last = (float(frame) for frame in read_frames(fcurve)[[0, -1]])
     period = last - first
     cycles = [modifier for modifier in fcurve.modifiers if modifier.type == "CYCLES" and not modifier.mute]
@@ -156,14 +162,14 @@ def _own_reach(fcurve: FCurve, spans: Sequence[Span], shown: Span) -> tuple[str,
         start, end = min(start for start, _ in spans), max(end for _, end in spans)
         turns = (end - start) / period
         if start <= first + NEAR_FRAME and end >= last - NEAR_FRAME and abs(turns - round(turns)) * period <= 2.0 * NEAR_FRAME:
-            return "", (first, last)  # The cycle itself is keyed anew, and repeats as before.
+            return "", np.empty(0)  # The cycle itself is keyed anew, and repeats as before.
         # At whole cycles the modifier goes on where the keys end.
         before = max(0, math.ceil((first - shown[0]) / period - NEAR_FRAME)) if cycles[0].mode_before != "NONE" else 0
         after = max(0, math.ceil((shown[1] - last) / period - NEAR_FRAME)) if cycles[0].mode_after != "NONE" else 0
-        return CYCLES, (first - before * period, last + after * period)
+        return CYCLES, _whole(first - before * period, last + after * period)
     if fcurve.extrapolation == "LINEAR":
-        return LINE, (min(first, shown[0]), max(last, shown[1]))
-    return "", (first, last)
+        return LINE, _whole(min(first, shown[0]), max(last, shown[1]))
+    return "", np.empty(0)
 
 
 def _playing_tracks(owner: Object) -> list[NlaTrack]:
@@ -243,13 +249,13 @@ def _sentences(taken: Sequence[TakenOver]) -> list[Sentence]:
     """What was keyed for what is played, once for each source and object."""
     texts = {
         CYCLES: "The cycle of {names} was keyed from frame {first:g} to {last:g}, so nothing changes outside the new keys.",
-        LINE: "The linear extrapolation of {names} was keyed from frame {first:g} to {last:g}, so nothing changes outside the new "
-        "keys.",
+        LINE: "The linear extrapolation of {names} was keyed from frame {first:g} to {last:g}, so nothing changes outside the "
+        "new keys.",
         TRACKS: 'NLA track "{track}" plays below {names}. Its motion was keyed from frame {first:g} to {last:g}, so nothing '
         "changes outside the new keys.",
     }
     said = []
-    for source, owner, track in dict.fromkeys((kept.source, kept.owner, kept.track) for kept in taken):
+    for source, owner, track in dict.fromkeys((kept.source, kept.owner, kept.track) for kept in taken if kept.source in texts):
         same = [kept for kept in taken if (kept.source, kept.owner, kept.track) == (source, owner, track)]
         values = {
             "names": _names(owner, (kept.channel.path for kept in same)),

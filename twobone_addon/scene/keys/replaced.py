@@ -163,11 +163,22 @@ class Kept:
             and bool(np.all(table["type"] == KEY_GENERATED))
         )
 
+    def is_whole(self, start: float, end: float) -> bool:
+        """Whether one task wrote all there is, from `start` to `end`, and with it keys of what is played beside that.
+
+        Without them its next run starts from what is played, not from keys of it.
+        """
+        has_played = self.written.earlier is not None and self.tasks == (self.task,)
+        return has_played and not _outside(self.layers[0].spans, start, end)
+
     def started_over(self, table: KeyTable, start: float, end: float) -> tuple[Kept, KeyTable]:
         """Record of a channel and its keys `table`, both with the last task's keys from `start` to `end` removed."""
         if self.is_all(table, start, end):
             nothing = Layer((), NO_KEYS, NO_KEYS)
             return replace(self, layers=(*self.layers[:-1], nothing), written=NOTHING_WRITTEN), NO_KEYS
+        if self.is_whole(start, end):
+            kept = replace(self, layers=(Layer((), NO_KEYS, NO_KEYS),), written=NOTHING_WRITTEN)
+            return kept, given_back(self, table, start, end).table
         layer = self.beginning
         rest = _outside(layer.spans, start, end)
         still = are_within_any(self.written.frames, [(first - 1.0, last + 1.0) for first, last in rest])
@@ -423,6 +434,7 @@ def given_back(kept: Kept, table: KeyTable, start: float, end: float, *, to_begi
 
     Keys that hold the curve beside a span are removed with it.
     """
+    to_beginning = to_beginning and not kept.is_whole(start, end)
     layer = kept.beginning if to_beginning else kept.layers[0]
     frames = table["co"][:, 0]
     if layer is kept.beginning and kept.is_all(table, start, end):

@@ -77,8 +77,8 @@ class _InsideRange:
     lasting: bool = field(default=False, kw_only=True)
     """Whether later bakes leave these keys and solve with them; Clear Baked Keys removes them."""
     played: KeyTable | None = field(default=None, kw_only=True)
-    """Keys of what modifiers, extrapolation or NLA tracks play, see `pipeline.played`; they count as there before these. `outside`
-    has those beside the range. `None` for none."""
+    """Keys of what modifiers, extrapolation or NLA tracks play, see `pipeline.played`: they count as there before these, and
+    `outside` has those beside the range. `None` for none."""
 
     @property
     def channel(self) -> Channel:
