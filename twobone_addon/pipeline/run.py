@@ -23,7 +23,7 @@ from ..scene.restoring import edits_kept
 from ..scene.sampling.quantities import Samples
 from ..scene.sampling.stepping import Steps, Verifying, at_once
 from ..scene.writer import Transaction, on_failure, unnoted
-from .beginning import Beginning, starting_over
+from .beginning import Beginning, ToWrite, starting_over
 from .chosen_actions import ACTIVE, chosen_of_all
 from .motion.sampling import sample_steps
 from .plan.found_chain import refuse_unknown
@@ -222,6 +222,8 @@ class _Told:
     story: Story
     action: str
     """Name of the chosen action, or of the copy that was keyed in its place; empty without one."""
+    reaches: Sequence[ToWrite] = ()
+    """What it may write, whose earlier keys it starts over from."""
     beginning: Beginning = field(default_factory=Beginning)
     agree: Agree | None = None
     write: Write | None = None
@@ -292,7 +294,10 @@ class _Telling:
         decided = asking[0].agree.decide([told.agree.value for told in asking]) if asking else []
         for told, answer in zip(asking, decided, strict=True):
             self.playback.play(told.run_pass)
-            yield from self._tell(told, answer, _Progress(0, 1, after=whole, of=0.0), made)
+            progress = _Progress(0, 1, after=whole, of=0.0)
+            yield from self._tell(told, answer, progress, made)
+            with starting_over(self.scene, self.task.name, told.reaches):
+                yield from self._keep_played(told, progress)
         if count > 1:
             self._refuse_overwriting(solved)
         return solved
@@ -324,6 +329,7 @@ class _Telling:
             for chain in getattr(run_pass.settings, "chains", ()):
                 refuse_unknown(self.scene, chain)
             if isinstance(start, StartOver):
+                told.reaches = start.reaches
                 # On leaving, the keys of the last run are back, before they are written over.
                 with starting_over(self.scene, self.task.name, start.reaches) as told.beginning:
                     # What it has read so far was read from the keys of its last run.
@@ -332,6 +338,9 @@ class _Telling:
                         told.story = self._story(run_pass)
                         yield from self._tell(told, None, progress, stack, stage="read")
                     yield from self._tell(told, told.beginning, progress, stack)
+                    yield from self._keep_played(told, progress)
+            else:
+                yield from self._keep_played(told, progress)
             if progress.is_unseen:  # Every run can be stopped.
                 yield progress.at(1.0)
             made.push(stack.pop_all())
@@ -368,8 +377,7 @@ class _Telling:
                         yield progress.at(request)
                     else:
                         told.agree = request if isinstance(request, Agree) else None
-                        if isinstance(request, Write):
-                            told.write = yield from self._keeping_played(told, request, progress)
+                        told.write = request if isinstance(request, Write) else None
                         unfinished.pop_all()
                         return request if isinstance(request, StartOver) else None
                 except SkipCheckError as error:
@@ -377,17 +385,18 @@ class _Telling:
                         raise
                     self._is_skipped, skipped = True, error
 
-    def _keeping_played(self, told: _Told, write: Write, progress: _Progress) -> Steps[Write]:
-        """What a story wants to write, with keys that keep what is played beside it; what was done is noted."""
-        asking, answer = keeping_played(self.scene, write), None
+    def _keep_played(self, told: _Told, progress: _Progress) -> Steps[None]:
+        """Let a story also write keys that keep what is played beside its own; from the motion that it started from."""
+        if told.write is None:
+            return
+        asking, answer = keeping_played(self.scene, told.write), None
         with closing(asking):
             while True:
                 try:
                     request = asking.send(answer)
                 except StopIteration as end:
-                    write, said = end.value
-                    told.notes += said
-                    return write
+                    told.write, told.notes = end.value
+                    return
                 answer = yield from self._sampled(request, progress, is_proof=False)
 
     def _sampled(self, request: Sample, progress: _Progress, *, is_proof: bool) -> Steps[Samples]:

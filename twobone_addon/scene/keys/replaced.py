@@ -49,6 +49,9 @@ NUDGED = "nudge"
 HELD = "held"
 """Task of a key that holds a property, such as a constraint's influence, in other actions than the one that was keyed."""
 
+PLAYED = "played"
+"""Stands for a task, where keys were added of what modifiers, extrapolation or tracks play beside those of a task."""
+
 FITTED = "fit_root"
 """Task that moves a root for limbs that reach for their targets."""
 
@@ -168,8 +171,7 @@ class Kept:
 
         Without them its next run starts from what is played, not from keys of it.
         """
-        has_played = self.written.earlier is not None and self.tasks == (self.task,)
-        return has_played and not _outside(self.layers[0].spans, start, end)
+        return set(self.tasks) == {PLAYED, self.task} and not _outside(self.layers[0].spans, start, end)
 
     def started_over(self, table: KeyTable, start: float, end: float) -> tuple[Kept, KeyTable]:
         """Record of a channel and its keys `table`, both with the last task's keys from `start` to `end` removed."""
@@ -245,8 +247,9 @@ def with_played(kept: Kept | None, table: KeyTable, played: KeyTable, value: Any
     So they are what a task starts from that runs again, and go with the last of the keys that they were written for.
     """
     new = some_keys(played, ~at_frames(played["co"][:, 0], table["co"][:, 0]))
-    kept = kept or Kept("", (), "", value, (Layer((), NO_KEYS, NO_KEYS),), NOTHING_WRITTEN)
-    return replace(kept, written=joined(kept.written, as_earlier(written_keys(new)))), united(table, new)
+    kept = kept or Kept(PLAYED, (), "", value, (Layer((), NO_KEYS, NO_KEYS),), NOTHING_WRITTEN)
+    tasks = tuple(dict.fromkeys((*kept.tasks, PLAYED)))
+    return replace(kept, tasks=tasks, written=joined(kept.written, as_earlier(written_keys(new)))), united(table, new)
 
 
 def note(kept: Kept | None, table: KeyTable, writing: Writing) -> Kept:
