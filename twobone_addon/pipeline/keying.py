@@ -1,18 +1,19 @@
-"""The keys of a solved chain: one per frame or reduced, and those that hold what is beside its range."""
+"""The keys of a solved chain: one per frame, or reduced."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from ..core.array_types import Array, Indices, KeyFrames, Mask
+from ..core.array_types import Array, Indices, KeyFrames
 from ..core.arrays import frame_rows, magnitude, path_length
-from ..core.curves.bezier import parameters_at
-from ..core.curves.drift import portions
-from ..core.curves.frames import NEAR_FRAME, cuts, goes_on, meets, seam_slopes, turning_points
-from ..core.curves.reduction import Reduction, reduce_keys
+from ..core.curves.drift import Drift, portions
+from ..core.curves.frames import cuts, goes_on, meets, seam_slopes, turning_points
+from ..core.curves.reduction import reduce_keys
 from ..core.rig.bones import BoneChannels, RestBone
 from ..core.rig.channels import channel_rotations
 from ..core.rig.inheritance import pose_with_channels
@@ -21,19 +22,12 @@ from ..records import replace
 from ..scene.blender_types import Channel
 from ..scene.bones import rotation_path, scale_path
 from ..scene.keys.tables import (
-    HANDLE_FREE,
-    INTERPOLATION,
-    NO_KEYS,
     ChannelKeys,
     Keyed,
-    KeyTable,
     SmoothKeys,
     StraightKeys,
-    joined_keys,
-    new_keys,
-    some_keys,
 )
-from ..settings import BakeSettings
+from .keys_beside import held_beside, holds
 from .motion.plan_motion import points
 from .plan.chain_plan import ChainPlan
 from .pose.solving import CurvedChain, CurveSamples, SolvedChain
@@ -132,99 +126,10 @@ class PosedByCurves:
         world = frame_rows(motion.world_from_armature, rows)
         return np.stack(np.broadcast_arrays(*(points(world, point) for point in posed)), axis=1)
 
-
-KeyPoint = tuple[float, float]
-"""Frame and value."""
-
-
-def held_outside(
-    keyed: Keyed, *, settings: BakeSettings, within: tuple[float, float], present: tuple[float, float]
-) -> KeyTable | None:
-    """All keys of a channel, with new keys that hold its value one frame before and after the range, as the settings ask.
-
-    present : values before and after the range for a channel without a curve
-
-    `None` if the settings do not ask for any, and for an NLA strip: outside it nothing changes anyway.
-    """
-    if settings.destination == "NLA" or not (settings.key_before or settings.key_after):
-        return None
-    before, after = (now if curve is None else curve for now, curve in zip(present, keyed.frame_beside, strict=True))
-    return with_held_keys(
-        NO_KEYS if keyed.table is None else keyed.table,
-        (within[0] - 1.0, before) if settings.key_before else None,
-        (within[1] + 1.0, after) if settings.key_after else None,
-    )
-
-
-def with_held_keys(table: KeyTable, before: KeyPoint | None, after: KeyPoint | None) -> KeyTable:
-    """The keys with one more before and one after a range, at the curve's own values there; `None` adds none.
-
-    A Bezier segment is split at the frame (de Casteljau), so the part outside keeps its shape; for that the handle of the
-    neighbouring key outside becomes free. Both may be in the same segment. An existing key at that frame stays as it is.
-    """
-    start, end = 0, 0
-    left = first = last = NO_KEYS
-    right = table
-    if before is not None:
-        start, first, left = _held_key(table, *before, leads_outside=False)
-        end = start
-    if after is not None:
-        end, last, right = _held_key(table, *after, leads_outside=True)
-    if not len(first["co"]) and not len(last["co"]):
-        return table
-    outside, beyond = some_keys(left, slice(None, start)), some_keys(right, slice(end, None))
-    return joined_keys(outside, first, some_keys(table, slice(start, end)), last, beyond)
-
-
-def has_keys(table: KeyTable, frames: Array) -> Mask:
-    """Mask `(...)` of `frames` `(...)` at which there already is a key."""
-    present = table["co"][:, 0]
-    places = np.searchsorted(present, frames - NEAR_FRAME)
-    return np.append(present, np.inf)[places] <= frames + NEAR_FRAME
-
-
-def _held_key(table: KeyTable, frame: float, value: float, *, leads_outside: bool) -> tuple[int, KeyTable, KeyTable]:
-    """Index at which a key at `frame` belongs, that key (`NO_KEYS` if there already is one), and the keys adjusted to it.
-
-    leads_outside : whether the old curve continues after the key (it is after the range) instead of before it
-    """
-    frames = table["co"][:, 0]
-    row = int(np.searchsorted(frames, frame - NEAR_FRAME))
-    if row < len(frames) and frames[row] <= frame + NEAR_FRAME:
-        return row, NO_KEYS, table
-    held = new_keys(np.array([frame]), np.array([value]), INTERPOLATION["LINEAR"])
-    if 0 < row < len(frames):
-        # After the range a key goes on with the segment that it splits.
-        if leads_outside:
-            held["interpolation"][:] = table["interpolation"][row - 1]
-        if table["interpolation"][row - 1, 0] == INTERPOLATION["BEZIER"]:
-            table = {name: values.copy() for name, values in table.items()}
-            _split(table, held, row, frame, leads_outside=leads_outside)
-    return row, held, table
-
-
-def _split(table: KeyTable, held: KeyTable, row: int, frame: float, *, leads_outside: bool) -> None:
-    """Split the segment before `row` at `frame`: set the handles of `held` and of its neighbour outside, in row."""
-    start, end = table["co"][row - 1].astype(float), table["co"][row].astype(float)
-    duration = end[0] - start[0]
-    # Like Blender, shorten handles that reach beyond the other key.
-    right, left = (
-        key + (handle - key) * min(1.0, duration / max(abs(handle[0] - key[0]), np.finfo(float).tiny))
-        for key, handle in (
-            (start, table["handle_right"][row - 1].astype(float)),
-            (end, table["handle_left"][row].astype(float)),
-        )
-    )
-    share = np.array((frame - start[0]) / duration)
-    parameter = float(parameters_at(share, (right[0] - start[0]) / duration, (left[0] - start[0]) / duration))
-    first, middle, last = start + parameter * (right - start), right + parameter * (left - right), left + parameter * (end - left)
-    inner_left, inner_right = first + parameter * (middle - first), middle + parameter * (last - middle)
-    if leads_outside:
-        table["handle_left"][row], table["handle_left_type"][row] = last, HANDLE_FREE
-        held["handle_right"][0], held["handle_right_type"][0] = inner_right, HANDLE_FREE
-    else:
-        table["handle_right"][row - 1], table["handle_right_type"][row - 1] = first, HANDLE_FREE
-        held["handle_left"][0], held["handle_left_type"][0] = inner_left, HANDLE_FREE
+    def drift_from(self, values: Array, rows: Indices) -> Drift:
+        """Function measuring how far other values move the points from where `values` `(N, K)` at `rows` `(N,)` have them."""
+        exact = np.concatenate([self.points(values[part], rows[part]) for part in portions(len(values))])
+        return lambda tried, indices: magnitude(self.points(tried, rows[indices]) - exact[indices])
 
 
 QUATERNION = ".rotation_quaternion"
@@ -267,34 +172,65 @@ class KeyDrift:
 NO_DRIFT = KeyDrift()
 
 
-def reduced(solved: SolvedChain, values: Array, lever: float = 0.0) -> tuple[list[SmoothKeys], KeyDrift]:
-    """The fewest keys that keep all joints within the tolerance, on the same frames for all channels, and their drift.
+class FewKeys(NamedTuple):
+    """Reduced keys, on the same frames for all channels, with their drift."""
 
-    values : (F, K), of the chain's curves
-    lever : distance at which points beside the bones stay within the tolerance as well; by default twists are no drift
+    keys: list[SmoothKeys]
+    drifts: Array
+    """`(P,)` largest drift of each point that was measured, world units."""
+
+
+def fewest_keys(
+    curves: Sequence[CurveSamples],
+    values: Array,
+    times: Array,
+    drift: Drift,
+    tolerance: float,
+    *,
+    key_frames: Array,
+    required: ArrayLike = (),
+    preferred: ArrayLike = (),
+    ends: tuple[Array, Array] | None = None,
+) -> FewKeys:
+    """The fewest keys of curves with `values` `(N, K)` at `times` `(N,)`; all else as for `reduce_keys`.
+
+    Every task reduces here.
     """
-    plan = solved.plan
-    posed = PosedByCurves.of(solved, lever)
-    parts = portions(len(values))
-    full_rate = np.concatenate([posed.points(values[part], np.arange(part.start, part.stop)) for part in parts])
-
-    def drift(tried: Array, indices: Indices) -> Array:
-        return magnitude(posed.points(tried, indices) - full_rate[indices])
-
-    # Frames at which a coordinate of the goal along the plane's axes has an extreme.
-    extremes = plan.report_frames[turning_points(solved.pose.on_targets.goals[plan.report_rows])]
     reduction = reduce_keys(
-        plan.frames,
+        times, values, drift, tolerance, key_frames=key_frames, required=required, preferred=preferred, ends=ends
+    )
+    frames, keys = KeyFrames(reduction.frames), []
+    for column, curve in enumerate(curves):
+        left, right, smooth = reduction.left[:, column], reduction.right[:, column], reduction.smooth[:, column]
+        keys.append(SmoothKeys(curve.path, curve.index, curve.group, frames, reduction.values[:, column], left, right, smooth))
+    return FewKeys(keys, reduction.worst_drifts)
+
+
+def planned_few_keys(
+    plan: ChainPlan,
+    curves: Sequence[CurveSamples],
+    values: Array,
+    drift: Drift,
+    extremes: Array,
+    *,
+    preferred: ArrayLike = (),
+) -> FewKeys:
+    """The fewest keys over the range of a plan, by its settings, of curves with `values` `(F, K)`.
+
+    extremes : frames at which the motion turns, which keep their keys if the settings ask for that
+    """
+    keeps_extremes = plan.settings.keep_keys in {"EXTREMES", "BOTH"}
+    return fewest_keys(
+        curves,
         values,
+        plan.frames,
         drift,
         plan.settings.tolerance,
         key_frames=plan.report_frames,
-        required=kept_frames(plan, extremes),
-        preferred=extremes,
-        ends=loop_slopes(plan, solved.curves),
+        required=np.concatenate([plan.kept_frames, extremes if keeps_extremes else []]),
+        preferred=preferred,
+        ends=loop_slopes(plan, curves),
     )
-    worst, middle = reduction.worst_drifts, len(plan.rest.turning) - 1
-    return reduced_keys(solved.curves, reduction), KeyDrift(float(worst[middle:].max()), float(worst[:middle].max(initial=0.0)))
 
 
 SWEEP = 0.05
@@ -303,13 +239,13 @@ SWEEP = 0.05
 AXIS_ANGLE = ".rotation_axis_angle"
 
 
-def with_calm_axes(curves: Sequence[CurveSamples], values: Array) -> Array:
-    """Values `(F, K)` of the curves, in which no axis of an axis and angle sweeps; all rotations stay the same.
+def with_calm_axes(curves: Sequence[CurveSamples]) -> tuple[list[CurveSamples], Array]:
+    """The curves and all their values `(F, K)`, in which no axis of an axis and angle sweeps; all rotations stay the same.
 
     Near no rotation the axis turns by half a turn within a fraction of a frame, although the bone hardly moves. Blender takes the
     axis' direction alone, so where it sweeps it is made as long as its angle is large: that vector passes zero smoothly.
     """
-    calm = values
+    values = calm = np.stack([curve.values for curve in curves], axis=-1)
     for path in dict.fromkeys(curve.path for curve in curves if curve.path.endswith(AXIS_ANGLE)):
         columns = {curve.index: number for number, curve in enumerate(curves) if curve.path == path}
         if len(columns) < 4:  # noqa: PLR2004 - an angle and an axis
@@ -319,7 +255,8 @@ def with_calm_axes(curves: Sequence[CurveSamples], values: Array) -> Array:
         if len(axes) > 1 and angles.min() > 0.0 and magnitude(np.diff(axes, axis=0)).max() > SWEEP:
             calm = calm.copy() if calm is values else calm
             calm[:, axis_columns] = axes * (angles / angles.max())[:, None]
-    return calm
+    # The curves are views of the values, so that those of a long take are in memory only once.
+    return [replace(curve, values=calm[:, column]) for column, curve in enumerate(curves)], calm
 
 
 def ended_at_cuts(plan: ChainPlan, joints_world: Array) -> ChainPlan:
@@ -337,23 +274,6 @@ def ended_at_cuts(plan: ChainPlan, joints_world: Array) -> ChainPlan:
     return replace(plan, is_cut=True, kept_frames=kept)
 
 
-def kept_frames(plan: ChainPlan, extremes: Array) -> Array:
-    """Frames that keep their keys according to the settings; `extremes` are included if the settings ask for them."""
-    return np.concatenate([plan.kept_frames, extremes if plan.settings.keep_keys in {"EXTREMES", "BOTH"} else []])
-
-
-def reduced_keys(curves: Sequence[CurveSamples], reduction: Reduction) -> list[SmoothKeys]:
-    """The keys of a reduction with one column per curve."""
-    return [reduced_channel(reduction, column, curve.path, curve.index, curve.group) for column, curve in enumerate(curves)]
-
-
-def reduced_channel(reduction: Reduction, column: int, path: str, index: int, group: str) -> SmoothKeys:
-    """One column of a reduction as the keys of a channel."""
-    left, right = reduction.left[:, column], reduction.right[:, column]
-    frames, smooth = KeyFrames(reduction.frames), reduction.smooth[:, column]
-    return SmoothKeys(path, index, group, frames, reduction.values[:, column], left, right, smooth)
-
-
 @dataclass(frozen=True, slots=True)
 class KeyedChain:
     """One solved chain with its keys, ready to be written."""
@@ -366,36 +286,38 @@ class KeyedChain:
 
 
 def keyed_chain(solved: SolvedChain, lever: float = 0.0) -> KeyedChain:
-    """Choose the keys of a solved chain according to its settings; `lever` as for `reduced`."""
+    """Choose the keys of a solved chain according to its settings.
+
+    lever : distance at which points beside the bones stay within the tolerance as well; by default twists are no drift
+    """
     # Only the spans between reduced keys, and handles, could reach across a cut.
     if solved.plan.settings.keys == "REDUCE" or solved.plan.settings.interpolation == "BEZIER":
         rows = solved.plan.report_rows
         values = np.stack([curve.values[rows] for curve in solved.curves], axis=-1)
         solved = replace(solved, plan=ended_at_cuts(solved.plan, PosedByCurves.of(solved).joints(values, rows)))
     if solved.plan.settings.keys == "REDUCE":
-        values = with_calm_axes(solved.curves, np.stack([curve.values for curve in solved.curves], axis=-1))
-        # Make the curves views of `values`, so that those of a long take are in memory only once.
-        solved = replace(solved, curves=[replace(curve, values=values[:, row]) for row, curve in enumerate(solved.curves)])
-        keys, drift = reduced(solved, values, lever)
+        curves, values = with_calm_axes(solved.curves)
+        solved, plan = replace(solved, curves=curves), solved.plan
+        measured = PosedByCurves.of(solved, lever).drift_from(values, np.arange(len(values)))
+        # Frames at which a coordinate of the goal along the plane's axes has an extreme.
+        extremes = plan.report_frames[turning_points(solved.pose.on_targets.goals[plan.report_rows])]
+        keys, worst = planned_few_keys(plan, curves, values, measured, extremes, preferred=extremes)
+        middle = len(plan.rest.turning) - 1
+        drift = KeyDrift(float(worst[middle:].max()), float(worst[:middle].max(initial=0.0)))
     else:
         keys, drift = full_rate_keys(solved.plan, solved.curves), NO_DRIFT
-    held = [with_held(solved.plan, solved.plan.keyed, *pair) for pair in zip(solved.curves, keys, strict=True)]
-    return KeyedChain(solved, held, drift)
+    return KeyedChain(solved, all_held_beside(solved.plan, solved.plan.keyed, solved.curves, keys), drift)
 
 
-def with_held(plan: ChainPlan, keyed: Mapping[Channel, Keyed], curve: CurveSamples, keys: ChannelKeys) -> ChannelKeys:
-    """The keys of a curve, with those beside the range that the settings ask for; `keyed` has the present keys by channel."""
-    outside = held_outside(
-        keyed[curve.channel],
-        settings=plan.settings,
-        within=plan.within,
-        present=(float(curve.present[0]), float(curve.present[-1])),
-    )
-    if outside is None:
-        return keys
-    if isinstance(keys, StraightKeys):  # Pyright checks the fields of one record, not of either.
-        return replace(keys, outside=outside)
-    return replace(keys, outside=outside)
+def all_held_beside(
+    plan: ChainPlan, keyed: Mapping[Channel, Keyed], curves: Sequence[CurveSamples], keys: Sequence[ChannelKeys]
+) -> list[ChannelKeys]:
+    """The keys of curves, with those beside the range that the settings ask for; `keyed` has the present keys by channel."""
+    is_held = holds(plan.settings)
+    return [
+        held_beside(channel_keys, keyed[curve.channel], plan.within, is_held, curve.ends)
+        for curve, channel_keys in zip(curves, keys, strict=True)
+    ]
 
 
 def full_rate_keys(plan: ChainPlan, curves: Sequence[CurveSamples]) -> list[ChannelKeys]:

@@ -17,7 +17,6 @@ import numpy as np
 
 from ..core.array_types import Array, Indices, KeyFrames
 from ..core.curves.frames import NEAR_FRAME, merge_frames, subframe_grid
-from ..core.curves.reduction import reduce_keys
 from ..core.rig.bones import BoneChannels, ChainMotion, RestBone, RestChain
 from ..core.rig.channels import Matrices, channel_rotations, from_eulers
 from ..core.rig.hinges import ORDERS, Y_AXIS, roll_to_axis, rolled
@@ -27,11 +26,11 @@ from ..core.rig.plane_frames import LETTERS, PlaneSpaces, has_plane, is_bent, st
 from ..core.rig.posing import Reference, hinge_axis, present_reference, rest_reference, scale_carriers
 from ..core.rig.rotations import determinant, unit
 from ..errors import ChainError
-from ..pipeline.keying import reduced_channel
+from ..pipeline.keying import fewest_keys
 from ..pipeline.motion.sampling import CurveMotion
 from ..pipeline.plan.found_chain import end_bone_of, find_chain
 from ..pipeline.plan.planes_of_rig import decided, normal_now
-from ..pipeline.pose.solving import HINGE_TOLERANCE, RotationCurves, Surroundings, rotation_curves
+from ..pipeline.pose.solving import HINGE_TOLERANCE, CurveSamples, RotationCurves, Surroundings, rotation_curves
 from ..pipeline.report.reports import Report
 from ..pipeline.story import Story, Task, Write
 from ..records import replace
@@ -329,9 +328,9 @@ def _reduced(source: _Source, frames: Array) -> Sequence[ChannelKeys]:
         difference = _matrices(source.mode, curves, tried) - rotations[indices]
         return np.sqrt(0.5 * np.sum(difference * difference, axis=(-1, -2)))
 
-    reduction = reduce_keys(times, curves.values, drift, KEPT, key_frames=candidates, required=frames)
-    path = euler_path(source.bone)
-    return [reduced_channel(reduction, column, path, index, source.group) for column, index in enumerate(curves.indices)]
+    path, columns = euler_path(source.bone), zip(curves.indices, curves.values.T, strict=True)
+    samples = [CurveSamples(path, index, source.group, values, values) for index, values in columns]
+    return fewest_keys(samples, curves.values, times, drift, KEPT, key_frames=candidates, required=frames).keys
 
 
 def _matrices(mode: str, curves: RotationCurves, values: Array) -> Array:

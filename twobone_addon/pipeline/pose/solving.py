@@ -21,6 +21,7 @@ from ...core.rows import at_frames, in_parts, part_of
 from ...records import replace
 from ...scene.blender_types import Channel
 from ...scene.bones import rotation_path, scale_path
+from ..keys_beside import holds
 from ..motion.plan_motion import AimedMotion, PlanMotion
 from ..plan.chain_plan import ChainPlan
 from .chain_task import chain_task, target_offset
@@ -156,6 +157,11 @@ class CurveSamples:
     def channel(self) -> Channel:
         """The channel to be keyed."""
         return Channel(self.path, self.index)
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Present values at the first and the last frame."""
+        return float(self.present[0]), float(self.present[-1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,12 +348,11 @@ def _rotation_curves(plan: ChainPlan, bone: RestBone, rotation: LocalRotations, 
 
 
 def surroundings_of(plan: ChainPlan, path: str, present: Array) -> Surroundings:
-    """Values of the keys before and after the range, including those that the bake will add there; see `held_outside`.
+    """Values of the keys before and after the range, including those that the bake will add there; see `keys_beside`.
 
     A channel without keys on a side has its present value there.
     """
-    settings = plan.settings
-    held = (settings.key_before, settings.key_after) if settings.destination != "NLA" else (False, False)
+    held = holds(plan.settings)
     width = 3 if path.endswith("rotation_euler") else 4
     keyed = [plan.keyed[Channel(path, index)] for index in range(width)]
     sides = []

@@ -60,6 +60,10 @@ class Keyed:
     baked: bool
     """Whether any of the keys is baked."""
 
+    def holding(self, values: tuple[float, float]) -> Keyed:
+        """The same keys, where the channel has these values in the frames before and after the range."""
+        return replace(self, beside=values, frame_beside=values)
+
 
 @dataclass(frozen=True, slots=True)
 class _InsideRange:

@@ -20,7 +20,8 @@ from ...core.rig.inheritance import parent_transform, pose_with_channels
 from ...core.rig.posing import joints_of, pose_path
 from ...core.rig.rotations import nearest_rotation
 from ...errors import ChainError, TwoBoneError
-from ...pipeline.keying import KeyedChain, held_outside, keyed_chain, with_held
+from ...pipeline.keying import KeyedChain, all_held_beside, keyed_chain
+from ...pipeline.keys_beside import held_beside, holds
 from ...pipeline.motion.plan_motion import PlanMotion, aimed, motion_quantities, plan_motion, points, posed_channels
 from ...pipeline.plan.chain_plan import ChainPlan
 from ...pipeline.pose.solving import CurveSamples, SolvedChain, rotation_curves, solve_curves, surroundings_of
@@ -340,20 +341,16 @@ def _further_keys(limb: LimbPlan, samples: Samples, shown: Array) -> list[Channe
             curve = CurveSamples(data_path, channel, path[-1].name, curves.values[:, column], present[:, channel])
             frames, held = limb.chain.report_frames, limb.chain.held
             channel_keys = StraightKeys(data_path, channel, curve.group, frames, curve.values[rows], "LINEAR", held=held)
-            keys.append(with_held(limb.chain, limb.chain.keyed, curve, channel_keys))
+            keys += all_held_beside(limb.chain, limb.chain.keyed, [curve], [channel_keys])
     return keys
 
 
 def _keyed_over_range(limb: LimbPlan, end: IkEnd) -> ChannelKeys:
     """Keys that switch an IK off from the first to the last frame, and preserve its state before and after."""
     frames = KeyFrames(np.unique(limb.chain.within))
-    outside = held_outside(
-        limb.chain.keyed[Channel(end.path)],
-        settings=replace(limb.chain.settings, key_before=limb.goes_on[0], key_after=limb.goes_on[1]),
-        within=limb.chain.within,
-        present=(end.present, end.present),
-    )
-    return StraightKeys(end.path, 0, end.group, frames, np.full(len(frames), end.value), "LINEAR", outside=outside)
+    keys = StraightKeys(end.path, 0, end.group, frames, np.full(len(frames), end.value), "LINEAR")
+    is_held = holds(replace(limb.chain.settings, key_before=limb.goes_on[0], key_after=limb.goes_on[1]))
+    return held_beside(keys, limb.chain.keyed[keys.channel], limb.chain.within, is_held, (end.present, end.present))
 
 
 def with_influence_off(solved: SolvedLimb) -> SolvedLimb:

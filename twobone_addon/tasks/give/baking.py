@@ -13,12 +13,11 @@ from ...core.array_types import Array, Indices
 from ...core.arrays import magnitude
 from ...core.curves.drift import Drift
 from ...core.curves.frames import turning_points
-from ...core.curves.reduction import reduce_keys
 from ...core.rig.channels import Matrices, channel_rotations
 from ...core.rig.following import TWO
 from ...core.rig.rotations import is_flat, nearest_rotation
 from ...errors import ObjectError, SettingError, WriteError
-from ...pipeline.keying import KeyDrift, full_rate_keys, kept_frames, loop_slopes, reduced_keys, with_calm_axes, with_held
+from ...pipeline.keying import KeyDrift, all_held_beside, full_rate_keys, planned_few_keys, with_calm_axes
 from ...pipeline.motion.plan_motion import motion_quantities
 from ...pipeline.plan.planning import ChainPlan, plan_chain
 from ...pipeline.pose.solving import CurveSamples, SolvedChain, Surroundings, rotation_curves
@@ -186,25 +185,13 @@ def rotation_drift(mode: str, rotation: Array, lever: float) -> Drift:
 
 def chosen_keys(plan: ChainPlan, owner: Object, curves: list[CurveSamples], drift: Drift) -> FittedKeys:
     """Full-rate or reduced keys, by the settings, of channels keyed together."""
-    reduces = plan.settings.keys == "REDUCE"
-    keys, worst_drift = _reduced(plan, curves, drift) if reduces else FittedKeys([*full_rate_keys(plan, curves)], 0.0)
     keyed = {curve.channel: read_keyed(owner, curve.path, curve.index, *plan.within) for curve in curves}
-    held = [with_held(plan, keyed, *pair) for pair in zip(curves, keys, strict=True)]
-    return FittedKeys(held, worst_drift)
-
-
-def _reduced(plan: ChainPlan, curves: list[CurveSamples], drift: Drift) -> FittedKeys:
-    values = with_calm_axes(curves, np.stack([curve.values for curve in curves], axis=-1))
-    reduction = reduce_keys(
-        plan.frames,
-        values,
-        drift,
-        plan.settings.tolerance,
-        key_frames=plan.report_frames,
-        required=kept_frames(plan, plan.report_frames[turning_points(values[plan.report_rows])]),
-        ends=loop_slopes(plan, curves),
-    )
-    return FittedKeys([*reduced_keys(curves, reduction)], reduction.worst_drift)
+    keys, worst_drift = full_rate_keys(plan, curves), 0.0
+    if plan.settings.keys == "REDUCE":
+        calm, values = with_calm_axes(curves)
+        few = planned_few_keys(plan, calm, values, drift, plan.report_frames[turning_points(values[plan.report_rows])])
+        keys, worst_drift = few.keys, float(few.drifts.max())
+    return FittedKeys(all_held_beside(plan, keyed, curves, keys), worst_drift)
 
 
 SAME_SHAPE = 1e-3

@@ -13,11 +13,11 @@ from ...core.arrays import every_row, path_length
 from ...core.curves.frames import cuts
 from ...core.nudges import CycledNudge, Nudge, offsets
 from ...core.rig.posing import joints_of, pose_path
-from ...pipeline.keying import with_held_keys
+from ...pipeline.keys_beside import Sides, holds, sides_of, with_keys_beside
 from ...pipeline.motion.plan_motion import aimed, motion_quantities, plan_motion, points
 from ...pipeline.pose.solving import CurveSamples, SolvedChain, solve_together
 from ...scene.blender_types import Channel
-from ...scene.keys.tables import NO_KEYS, ChannelKeys, Keyed, StraightKeys
+from ...scene.keys.tables import ChannelKeys, StraightKeys
 from ...scene.sampling.quantities import Quantity, Samples
 
 if TYPE_CHECKING:
@@ -102,26 +102,13 @@ def _keys(parts: Sequence[NudgedPart]) -> list[ChannelKeys]:
     for part in parts:
         for curve in part.solved.curves:
             channels.setdefault(curve.channel, []).append((part, curve))
-    keys = []
+    keys: list[ChannelKeys] = []
     for channel, pieces in channels.items():
-        keyed = pieces[0][0].keyed_range.limb.keyed[channel]
-        outside = NO_KEYS if keyed.table is None else keyed.table
+        new_keys, sides = list[ChannelKeys](), list[Sides]()
         for part, curve in pieces:
-            before, after = _held(part.keyed_range, part.keyed_range.limb.keyed[channel], curve)
-            outside = with_held_keys(outside, before, after)
-        keys += [
-            StraightKeys(
-                curve.path, curve.index, curve.group, part.keyed_range.limb.report_frames, curve.values, "LINEAR", outside=outside
-            )
-            for part, curve in pieces
-        ]
+            limb, ends = part.keyed_range.limb, (part.keyed_range.start, part.keyed_range.end)
+            new_keys.append(StraightKeys(curve.path, curve.index, curve.group, limb.report_frames, curve.values, "LINEAR"))
+            # At the seam of a cycle the keys themselves are at the end.
+            sides.append(sides_of(limb.keyed[channel], ends, holds(limb.settings), curve.ends))
+        keys += with_keys_beside(new_keys, pieces[0][0].keyed_range.limb.keyed[channel], sides)
     return keys
-
-
-def _held(part: NudgedRange, keyed: Keyed, curve: CurveSamples) -> list[tuple[float, float] | None]:
-    """Frame and value at which a curve is held at both ends of a part; `None` at the seam of a cycle."""
-    settings, beside = part.limb.settings, keyed.frame_beside
-    ends = ((settings.key_before, part.start, beside[0], 0), (settings.key_after, part.end, beside[1], -1))
-    return [
-        (frame, float(curve.present[row]) if value is None else value) if is_held else None for is_held, frame, value, row in ends
-    ]

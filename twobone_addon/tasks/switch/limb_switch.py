@@ -12,7 +12,7 @@ from ...core.array_types import KeyFrames
 from ...core.arrays import path_length
 from ...core.curves.frames import frame_grid, ranges
 from ...errors import ChainError
-from ...pipeline.keying import held_outside
+from ...pipeline.keys_beside import held_beside, holds
 from ...pipeline.plan.found_chain import chain_names, end_bone_of, find_chain, with_end
 from ...pipeline.plan.frame_choice import frame_range
 from ...pipeline.plan.planning import plan_chain, refuse_unwritable_chain
@@ -152,15 +152,14 @@ def switch_changes(settings: BakeSettings, goals: Sequence[Setting], within: tup
     """
     keyed: dict[Object, list[ChannelKeys]] = {}
     frames = KeyFrames(np.unique(np.array(within)))
-    held = BakeSettings(key_before=True, key_after=True, destination=settings.destination)
+    is_held = holds(BakeSettings(key_before=True, key_after=True, destination=settings.destination))
     for setting in goals:
         present = float(setting.owner.path_resolve(setting.path))
         earlier = read_keyed(setting.owner, setting.path, 0, *within)
-        outside = held_outside(earlier, settings=held, within=within, present=(present, present))
         group = setting.path.split('"')[1] if '"' in setting.path else ""
         values = np.full(len(frames), setting.value)
-        keys = StraightKeys(setting.path, 0, group, frames, values, "CONSTANT", outside=outside)
-        keyed.setdefault(setting.owner, []).append(keys)
+        keys = StraightKeys(setting.path, 0, group, frames, values, "CONSTANT")
+        keyed.setdefault(setting.owner, []).append(held_beside(keys, earlier, within, is_held, (present, present)))
     for owner, channels in keyed.items():
         refuse_unwritable(owner, [key.path for key in channels], settings.destination)
     return [

@@ -13,7 +13,6 @@ from ....core.array_types import Array, Codes
 from ....core.contacts.states import Contact, contacts_of_states, states_of_contacts
 from ....pipeline.beginning import Beginning, ToWrite
 from ....pipeline.story import Span
-from ....records import unchecked
 from ....scene.blender_types import Object
 from ....scene.graph.motion_digests import text_digest
 from ....scene.keys.contact_keys import keyed_states
@@ -231,7 +230,7 @@ def piece_changes(plan: PlantingPlan, channels: Sequence[ChannelPieces], task: s
     return [
         Change(
             owner=plan.armature,
-            keys=[unchecked(piece, {"outside": channel.outside}) for piece in channel.pieces],
+            keys=channel.pieces,
             within=(float(plan.frames[0]), float(plan.frames[-1])),
             task=task,
             destination=plan.settings.destination,

@@ -12,21 +12,20 @@ from ....core.array_types import Array, Indices, KeyFrames, Mask, SampledFrames
 from ....core.arrays import every_row, frame_rows, magnitude
 from ....core.contacts.states import runs
 from ....core.curves.frames import NEAR_FRAME
-from ....core.curves.reduction import Reduction, reduce_keys
 from ....core.planting.goals import SAMPLES_PER_FRAME
 from ....core.rig.inheritance import parent_transform
 from ....core.rig.limb_normals import Hinges
 from ....core.rig.rotations import solve_linear
 from ....core.rows import at_frames
-from ....pipeline.keying import PosedByCurves, has_keys, with_held_keys
-from ....pipeline.keying import reduced_keys as few_keys
+from ....pipeline.keying import PosedByCurves, fewest_keys
+from ....pipeline.keys_beside import Sides, sides_of, with_keys_beside
 from ....pipeline.motion.plan_motion import AimedMotion
 from ....pipeline.plan.chain_plan import ChainPlan
 from ....pipeline.pose.solving import CurvedChain, CurveSamples, curves_of_rows, solve_chain_pose
 from ....records import replace
 from ....scene.blender_types import Channel
 from ....scene.bones import rotation_path, scale_path
-from ....scene.keys.tables import NO_KEYS, Keyed, KeyTable, SmoothKeys
+from ....scene.keys.tables import ChannelKeys, Keyed, SmoothKeys
 from ....scene.sampling.quantities import Samples
 from ....scene.sampling.stepping import Steps, part_of
 from ..plan.feet import LegMotion, moved_leg
@@ -164,34 +163,6 @@ def fitted_samples(values: Array) -> Array:
     return fitted
 
 
-def held_beside(
-    keyed: Keyed, pieces: Sequence[SmoothKeys], ends: Sequence[tuple[float, float]], within: tuple[float, float]
-) -> KeyTable | None:
-    """Keys of a channel outside the new pieces: the present ones, held by a key to either side of each piece.
-
-    ends : present values of the channel in the frames before and after each piece
-    within : first and last frame of the range
-
-    Outside the range nothing is held beyond the channel's first and last key. `None` if nothing changes.
-    """
-    table = NO_KEYS if keyed.table is None else keyed.table
-    # A channel without keys has its value at all frames.
-    if keyed.table is None:
-        first, last = -np.inf, np.inf
-    else:
-        first, last = min(float(table["co"][0, 0]), within[0]), max(float(table["co"][-1, 0]), within[1])
-    held = table
-    beside = np.array([(piece.frames[0] - 1.0, piece.frames[-1] + 1.0) for piece in pieces])
-    for number in np.flatnonzero(~has_keys(table, beside).all(axis=1)).tolist():
-        (start, end), (before, after) = beside[number].tolist(), ends[number]
-        held = with_held_keys(
-            held,
-            (start, before) if start >= first - NEAR_FRAME else None,
-            (end, after) if end <= last + NEAR_FRAME else None,
-        )
-    return None if held is keyed.table else held
-
-
 LARGEST_MOVE = 2e-4
 """Largest move of a planted foot between two keys, relative to leg length."""
 
@@ -230,20 +201,21 @@ def reduced_keys(solved: CurvedChain, keys: Sequence[SmoothKeys], pinned: Mask, 
     """
     values = np.stack([curve.values for curve in solved.curves], axis=-1)
     kept = pinned[::SAMPLES_PER_FRAME].copy()
-    reduced = list(keys)
+    reduced, posed = list(keys), PosedByCurves.of(solved)
     for first, last in runs(~kept):
         start, end = max(first - 1, 0), min(last + 1, len(kept) - 1)
         if start == end:
             kept[first] = True
             continue
         rows = np.arange(start * SAMPLES_PER_FRAME, end * SAMPLES_PER_FRAME + 1)
-        reduction = _reduced(solved, values[rows], rows, tolerance)
-        places = np.searchsorted(reduced[0].frames, reduction.frames)
-        if not np.array_equal(reduced[0].frames[np.minimum(places, len(kept) - 1)], reduction.frames):
+        frames, drift = solved.plan.frames[rows], posed.drift_from(values[rows], rows)
+        few = fewest_keys(solved.curves, values[rows], frames, drift, tolerance, key_frames=frames[::SAMPLES_PER_FRAME]).keys
+        places = np.searchsorted(reduced[0].frames, few[0].frames)
+        if not np.array_equal(reduced[0].frames[np.minimum(places, len(kept) - 1)], few[0].frames):
             kept[start : end + 1] = True  # The tolerance would need keys between frames; keys on every frame come closer.
             continue
         kept[places] = True
-        reduced = [_with_handles(key, reduction, places, column) for column, key in enumerate(reduced)]
+        reduced = [_with_handles(*pair, places) for pair in zip(reduced, few, strict=True)]
     return [
         replace(
             key,
@@ -256,22 +228,10 @@ def reduced_keys(solved: CurvedChain, keys: Sequence[SmoothKeys], pinned: Mask, 
     ]
 
 
-def _reduced(solved: CurvedChain, values: Array, rows: Indices, tolerance: float) -> Reduction:
-    posed = PosedByCurves.of(solved)
-    exact = posed.points(values, rows)
-
-    def drift(tried: Array, indices: Indices) -> Array:
-        return magnitude(posed.points(tried, rows[indices]) - exact[indices])
-
-    frames = solved.plan.frames[rows]
-    return reduce_keys(frames, values, drift, tolerance, key_frames=frames[::SAMPLES_PER_FRAME])
-
-
-def _with_handles(key: SmoothKeys, reduction: Reduction, places: Indices, column: int) -> SmoothKeys:
+def _with_handles(key: SmoothKeys, few: SmoothKeys, places: Indices) -> SmoothKeys:
     """The keys with the handles of a reduced stretch; at its two ends, only the handle towards its inside."""
     left, right = np.array(key.left), np.array(key.right)
-    left[places[1:]] = reduction.left[1:, column]
-    right[places[:-1]] = reduction.right[:-1, column]
+    left[places[1:]], right[places[:-1]] = few.left[1:], few.right[:-1]
     return replace(key, left=left, right=right)
 
 
@@ -368,9 +328,7 @@ class ChannelPieces:
 
     strip: str
     """Name of the NLA strip for them, if the destination is strips."""
-    pieces: list[SmoothKeys]
-    outside: KeyTable | None
-    """Keys of the curve outside the pieces; `None` keeps its present ones."""
+    pieces: list[ChannelKeys]
 
 
 def keys_of(plan: PlantingPlan, samples: Samples, planted: Planted, travel: Array) -> Steps[list[ChannelPieces]]:
@@ -401,7 +359,7 @@ def _leg_keys(plan: PlantingPlan, leg: PlantedLeg, moves: Array) -> Steps[list[C
             rows = _samples_of([piece])
             start, end = end, end + len(rows)
             part, part_motion = _at_samples(chain_plan, motion, rows)
-            curves = curves_of_rows(_held_beside(part, present, piece), part_motion, pose, np.arange(start, end))
+            curves = curves_of_rows(_at_piece(part, present, piece), part_motion, pose, np.arange(start, end))
             curves += _scale_curves(leg, rows)
             # Keys are reduced piece by piece; without reduction, pieces with the same channels are keyed together.
             channels = tuple(curve.channel for curve in curves)
@@ -493,13 +451,9 @@ def _at_samples(
     return replace(plan, frames=frames, hinges=at, report_rows=whole), motion_at(motion, samples)
 
 
-def _held_beside(plan: ChainPlan, present: dict[Channel, Present], piece: Piece) -> ChainPlan:
+def _at_piece(plan: ChainPlan, present: dict[Channel, Present], piece: Piece) -> ChainPlan:
     """A leg's plan for a piece, with the present values held in the frames beside it."""
-    keyed = {}
-    for channel, now in present.items():
-        ends = _ends(now, piece)
-        keyed[channel] = replace(now.keyed, beside=ends, frame_beside=ends)
-    return replace(plan, keyed=keyed)
+    return replace(plan, keyed={channel: now.keyed.holding(_ends(now, piece)) for channel, now in present.items()})
 
 
 def _ends(now: Present, piece: Piece) -> tuple[float, float]:
@@ -544,7 +498,7 @@ def _few_root_keys(
         axes = every_row(space, len(times))[rows, :3, :3]
         return magnitude((axes @ (tried - exact[rows])[..., None])[..., 0])[..., None]
 
-    return few_keys(parts, reduce_keys(times, exact, drift, plan.settings.tolerance, key_frames=frames))
+    return fewest_keys(parts, exact, times, drift, plan.settings.tolerance, key_frames=frames).keys
 
 
 def _root_changes(moves: Array) -> Array:
@@ -607,13 +561,27 @@ def _channels(
         for key in piece_keys:
             keys.setdefault(key.channel, []).append((piece, key))
     channels = []
+    within, is_whole = (float(plan.frames[0]), float(plan.frames[-1])), _is_whole(plan)
     for channel, pieces in keys.items():
         now, new_keys = present[channel], [piece_keys for _, piece_keys in pieces]
-        ends = [_ends(now, piece) for piece, _ in pieces]
-        within = float(plan.frames[0]), float(plan.frames[-1])
-        outside = None if _is_whole(plan) else held_beside(now.keyed, new_keys, ends, within)
-        channels.append(ChannelPieces(strip, new_keys, outside))
+        sides = [] if is_whole else [_sides(now, piece, piece_keys, within) for piece, piece_keys in pieces]
+        channels.append(ChannelPieces(strip, with_keys_beside(new_keys, now.keyed, sides)))
     return channels
+
+
+def _sides(now: Present, piece: Piece, keys: SmoothKeys, within: tuple[float, float]) -> Sides:
+    """Where a channel is held to either side of a piece, at its present values.
+
+    Outside the range `within` nothing is held beyond the channel's first and last key; one without keys has its value at all
+    frames.
+    """
+    frames, table = (float(keys.frames[0]) - 1.0, float(keys.frames[-1]) + 1.0), now.keyed.table
+    is_held = (True, True)
+    if table is not None:
+        first, last = min(float(table["co"][0, 0]), within[0]), max(float(table["co"][-1, 0]), within[1])
+        is_held = frames[0] >= first - NEAR_FRAME, frames[1] <= last + NEAR_FRAME
+    ends = _ends(now, piece)
+    return sides_of(now.keyed.holding(ends), frames, is_held, ends)
 
 
 def _is_whole(plan: PlantingPlan) -> bool:
