@@ -29,7 +29,7 @@ from .motion.sampling import sample_steps
 from .plan.found_chain import refuse_unknown
 from .played import keeping_played
 from .report.reports import Refused
-from .story import Agree, Asked, Make, Results, Sample, SkipCheckError, StartOver, Story, Task, Write
+from .story import Agree, Asked, Make, Results, Sample, SkipCheckError, StartOver, Story, StoryError, Task, Write, stage_after
 
 
 @dataclass(slots=True)
@@ -220,7 +220,9 @@ class _Told:
 
     run_pass: _Pass
     story: Story
-    action: str
+    stage: str = "begun"
+    """What it may ask for next, see `MAY_ASK`."""
+    action: str = ""
     """Name of the chosen action, or of the copy that was keyed in its place; empty without one."""
     reaches: Sequence[ToWrite] = ()
     """What it may write, whose earlier keys it starts over from."""
@@ -255,7 +257,7 @@ class _Progress:
 
 
 class _Telling:
-    """Tells the stories of all passes: each to what it wants to write; then, when all is written, each to its end."""
+    """Runs each pass up to its `Write`; once everything is written, runs each to its end."""
 
     def __init__(
         self, scene: Scene, task: Task[Any], active: Object | None, playback: _Playback, outer: Transaction | None
@@ -322,7 +324,7 @@ class _Telling:
 
     def _solved(self, run_pass: _Pass, progress: _Progress, made: ExitStack) -> Steps[_Told]:
         """Tell a pass up to where others have a say, from the motion that it starts from."""
-        told = _Told(run_pass, self._story(run_pass), run_pass.name)
+        told = _Told(run_pass, self._story(run_pass), action=run_pass.name)
         # What a story that fails has made is put back, whatever becomes of the others.
         with ExitStack() as stack, Transaction(self.changes):
             start = yield from self._tell(told, None, progress, stack, stage="read")
@@ -335,8 +337,9 @@ class _Telling:
                     # What it has read so far was read from the keys of its last run.
                     if told.beginning.earlier:
                         told.story.close()
-                        told.story = self._story(run_pass)
-                        yield from self._tell(told, None, progress, stack, stage="read")
+                        told.story, told.stage = self._story(run_pass), "begun anew"
+                        if (yield from self._tell(told, None, progress, stack, stage="read")) is None:
+                            raise StoryError(f"Task {self.task.name}: its story, {told.stage}, ends. Expected StartOver.")
                     yield from self._tell(told, told.beginning, progress, stack)
                     yield from self._keep_played(told, progress)
             else:
@@ -364,6 +367,7 @@ class _Telling:
                 except StopIteration as end:
                     told.report = end.value
                     return None
+                told.stage = stage_after(told.stage, request, self.task.name)
                 stage, answer, skipped = "solve" if stage == "read" else stage, None, None
                 try:
                     if isinstance(request, Sample):

@@ -10,7 +10,8 @@ A task is one generator, read from top to bottom. It yields requests, and gets t
     seen = yield Sample(quantities, frames)             # Esc skips the check
     return report(seen)
 
-A number that it yields is its progress since the last request, 0 to 1. A story that ends without `Write` has only read.
+A number that it yields is its progress since the last request, 0 to 1. A story that ends without `Write` has only read. What
+it may ask for when is the table `MAY_ASK`; the runner refuses anything else as a mistake in the task.
 """
 
 from __future__ import annotations
@@ -28,12 +29,13 @@ from ..scene.keys.writing import Change
 from ..scene.lookup import find_armature
 from ..scene.sampling.evaluate import Place, Verified
 from ..scene.sampling.quantities import Quantity
+from ..scene.sampling.stepping import at_once
 from ..settings import BakeSettings
 from ..settings.options import Settings
 from ..settings.tasks import Table
 from .beginning import ToWrite
 from .chosen_actions import ALL, refuse_strips
-from .motion.sampling import sample
+from .motion.sampling import sample_steps
 from .plan.frame_choice import frame_range
 from .report.reports import Report, Results, report_of_clips
 
@@ -113,12 +115,55 @@ class Write:
     """Writes what has to be written once, after the keys of all actions; only the first action's is called."""
 
 
-Story: TypeAlias = Generator[Any, Any, Result]
+Request: TypeAlias = StartOver | Sample | Make | Agree | Write | float
+"""What a story may yield; a number is its progress."""
+
+Story: TypeAlias = Generator[Request, Any, Result]
 """What a task asks for, and what it reports in the end."""
+
+SOLVING = {Sample: "solving", Make: "solving", float: "solving", Agree: "agreed", Write: "written"}
+MAY_ASK: Mapping[str, Mapping[type, str]] = {
+    "begun": {StartOver: "solving", **SOLVING},
+    "begun anew": {StartOver: "solving"},
+    "solving": SOLVING,
+    "agreed": {Write: "written"},
+    "written": {Sample: "written"},
+    "told apart": {Sample: "told apart", float: "told apart"},
+}
+"""What a story may ask for at each stage, and the stage that follows. It may end at any, but for `begun anew`.
+
+Until it starts over it only reads. When all agree, the motion is no longer that of its beginning, so it is not sampled. A story
+that is told outside a run is `told apart`.
+"""
+
+
+class StoryError(Exception):
+    """A story asks for what it may not ask for, or not then: a mistake in a task, not in what it was given."""
+
+
+def stage_after(stage: str, request: object, task: str) -> str:
+    """The stage that follows a request; raises `StoryError` for one that is none, or that has no place there."""
+    kind = float if isinstance(request, float | int) and not isinstance(request, bool) else type(request)
+    if kind not in MAY_ASK[stage]:
+        name = kind.__name__ if kind in SOLVING or kind is StartOver else repr(request)
+        expected = " or ".join(allowed.__name__ for allowed in MAY_ASK[stage])
+        raise StoryError(f"Task {task}: its story, {stage}, yields {name}. Expected {expected}.")
+    begin = end = 0.0
+    if isinstance(request, Sample):
+        begin, end = request.start, request.start + request.share
+    elif isinstance(request, float | int):
+        begin = end = request
+    if not 0.0 <= begin <= end <= 1.0 + ROUNDED:
+        raise StoryError(f"Task {task}: its story, {stage}, yields {kind.__name__} with a progress up to {end}. Expected 0 to 1.")
+    return MAY_ASK[stage][kind]
+
+
+ROUNDED = 1e-9
+"""How far a progress may be beyond 1: parts of parts do not add up exactly."""
 
 
 def part_of(story: Story[Result], number: int, count: int) -> Story[Result]:
-    """Tell a part of a story as number `number`, from 0, of `count` parts of the same length."""
+    """Tell a part of a story, which is being solved, as number `number`, from 0, of `count` parts of the same length."""
     with closing(story):
         answer = None
         while True:
@@ -126,6 +171,8 @@ def part_of(story: Story[Result], number: int, count: int) -> Story[Result]:
                 request = story.send(answer)
             except StopIteration as end:
                 return end.value
+            # Scaled, a progress beyond 1 would pass for one that is not.
+            stage_after("solving", request, PART)
             if isinstance(request, Sample):
                 request = replace(request, start=(number + request.start) / count, share=request.share / count)
             elif isinstance(request, float | int):
@@ -133,8 +180,12 @@ def part_of(story: Story[Result], number: int, count: int) -> Story[Result]:
             answer = yield request
 
 
+PART = "(a part of one)"
+"""Name of the task in an error of a story that is told in parts."""
+
+
 def answered(scene: Scene, part: Story[Result]) -> Result:
-    """Tell a part of a story that only samples, at once and outside a run."""
+    """Tell a part of a story that only samples, at once and outside a run; its progress is told to nobody."""
     answer = None
     with closing(part):  # Where sampling fails, what the part has made for it goes at once.
         while True:
@@ -142,7 +193,11 @@ def answered(scene: Scene, part: Story[Result]) -> Result:
                 request = part.send(answer)
             except StopIteration as end:
                 return end.value
-            answer = sample(scene, request.quantities, request.frames, evaluation=request.evaluation)
+            stage_after("told apart", request, PART)
+            answer = None
+            if isinstance(request, Sample):
+                how = {"evaluation": request.evaluation, "place": request.place, "verified": request.verified}
+                answer = at_once(sample_steps(scene, request.quantities, request.frames, **how))
 
 
 Asked = TypeVar("Asked", bound=Settings)
