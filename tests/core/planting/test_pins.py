@@ -5,7 +5,7 @@ import pytest
 
 from twobone_addon.core.planting.blends import Ease
 from twobone_addon.core.planting.goals import SAMPLES_PER_FRAME, PutDown, eased_ankles, foot_goals
-from twobone_addon.core.planting.pins import Foot, find_pins, levelled
+from twobone_addon.core.planting.pins import Foot, Resting, find_pins, levelled, longest_within
 
 HEEL, BALL = np.array([0.0, -0.05, -0.08]), np.array([0.0, 0.13, -0.07])
 FRAMES = 60
@@ -51,6 +51,28 @@ def test_a_pin_is_where_its_point_was_on_average(sliding_foot):
     whole = Foot(sliding_foot.ankles[::SAMPLES_PER_FRAME], sliding_foot.turns[::SAMPLES_PER_FRAME], HEEL, BALL)
     (pin,) = find_pins(whole, alone, ON_BALL).pins
     assert pin.place == pytest.approx(whole.points(BALL)[ON_BALL].mean(axis=0))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_longest_part_within_a_width_is_found(seed):
+    rng = np.random.default_rng(seed)
+    path = np.cumsum(rng.normal(size=(60, 3)) * rng.choice([0.0, 0.3, 2.0], size=(60, 1)), axis=0)
+    wide = {
+        (first, last): np.linalg.norm(np.ptp(path[first : last + 1], axis=0)) for first in range(60) for last in range(first, 60)
+    }
+    for width in (0.0, 0.5, 3.0, 1000.0):
+        first, last = longest_within(path, width)
+        assert wide[first, last] <= width
+        assert last - first == max(end - start for (start, end), size in wide.items() if size <= width)
+
+
+def test_a_pin_is_exactly_where_its_point_does_not_move_at_all():
+    """It arrives, rests, and creeps on for longer than it has rested."""
+    along = np.interp(np.arange(FRAMES), [0, 10, 20, 59], [0.02, 0.0, 0.0, 0.003])
+    foot = Foot(np.stack([0 * along, along, 0.08 + 0 * along], axis=-1), pitched(np.zeros(FRAMES)), HEEL, BALL)
+    both = np.ones(FRAMES, bool)
+    for pin in find_pins(foot, both, both, resting=Resting(0.9, 30.0)).pins:
+        assert pin.place == pytest.approx(foot.points(BALL if pin.is_ball else HEEL)[15], abs=1e-12)
 
 
 def test_the_foot_turns_only_where_heel_and_ball_stand(sliding_foot):

@@ -7,6 +7,7 @@ import numpy as np
 from mathutils import Matrix, Vector
 
 from tests.tasks.scenes import BoneShape, build_armature
+from twobone_addon.scene.versions import curve_bag
 
 NONE, HEEL, BALL, BOTH = 0, 1, 2, 3
 STANCE = ((HEEL, 0.12), (BOTH, 0.5), (BALL, 1.0))
@@ -75,13 +76,43 @@ def build_walker(walk):
             states[side].append(state)
             poses.update(poses_of_leg)
         _key(armature, poses, frame)
+    _store_legs(armature)
+    return armature, {side: np.array(values) for side, values in states.items()}
+
+
+def build_stander(rate, places, *, rest, move, interpolation="BEZIER"):
+    """A character as keyed by hand: its left foot rests at each of `places` (Y, Z), metres, for `rest` seconds, exactly still.
+
+    It gets from one to the next in `move` seconds; hips and right foot never move. Keys are at both ends of each rest.
+    The armature, with a stored chain for each leg, and the first and last frame of each rest.
+    """
+    scene = bpy.context.scene
+    resting, moving = round(rest * rate), max(1, round(move * rate))
+    starts = [1 + number * (resting + moving) for number in range(len(places))]
+    scene.render.fps, scene.frame_start, scene.frame_end = rate, 1, starts[-1] + resting
+    armature = build_armature(SHAPES, "Walker")
+    bones = armature.data.bones
+    hips = Matrix.Translation((0, 0, -0.03)) @ bones["hips"].matrix_local
+    for start, place in zip(starts, places, strict=True):
+        poses = {"hips": hips}
+        for side, ankle in (("L", place), ("R", (0.0, 0.0))):
+            poses.update(_leg(bones, side, hips, 0.0, np.add(ankle, (0.0, ANKLE_HEIGHT))))
+        for frame in (start, start + resting):
+            _key(armature, poses, frame)
+    for curve in curve_bag(armature).fcurves:
+        for key in curve.keyframe_points:
+            key.interpolation = interpolation
+    _store_legs(armature)
+    return armature, [(start, start + resting) for start in starts]
+
+
+def _store_legs(armature):
     for side in "LR":
         chain = armature.twobone.chains.add()
         chain.name, chain.upper, chain.lower, chain.tip, chain.toe, chain.limb = (
             f"leg.{side}", f"thigh.{side}", f"shin.{side}", f"foot.{side}", f"toe.{side}", "LEG",
         )  # fmt: skip
     bpy.context.view_layer.objects.active = armature
-    return armature, {side: np.array(values) for side, values in states.items()}
 
 
 def key_contacts(armature, states):

@@ -14,6 +14,7 @@ import numpy as np
 from ...records import replace
 from ..array_types import Array
 from ..arrays import magnitude
+from .states import runs
 
 WINDOW_IN_SECONDS = 1.0 / 50.0
 """Slope window for standing points and the velocity of the ground; a stance of a sprint has room for three."""
@@ -27,6 +28,8 @@ NOISE_QUANTILE, FOURTH = 0.2, 70.0**0.5
 degrees of freedom), as in that part of the frames all is noise; and the norm of the coefficients 1, -4, 6, -4, 1."""
 HELD = 1e-5
 """Leg lengths by which a held pose may vary: more than single precision does, less than breathing does."""
+LEFT_AT_ONCE = 0.12
+"""Leg lengths that every joint moves from a held rest pose to the next frame: three legs a second at 24 frames a second."""
 CLOSES, SEAM, LEAST_CYCLE = 0.012, 0.5, 6
 """Tolerances of a cycle: leg lengths (1 cm of a leg) within which its first and last pose are the same; otherwise the relative
 difference of the step from last to first pose from the steps beside it; and its fewest frames."""
@@ -102,14 +105,33 @@ class FeetMotion:
         return replace(self, points=points, heights=heights, hips=hips), reach
 
 
-def moving_rows(joints: Array, leg_length: float) -> slice:
-    """Slice of the frames of `joints` `(..., F, 3)` without held poses at both ends; all frames if nothing moves.
+def moving_rows(joints: Array, leg_length: float, kept: int = 0) -> slice:
+    """Slice of the frames of `joints` `(..., F, 3)` without held poses at both ends, but for `kept` frames of each.
 
-    Poses are held before the first and after the last key of a motion; such frames say nothing about how it moves.
+    Poses are held before the first and after the last key of a motion; such frames say nothing about how it moves. All frames if
+    nothing moves; none of a held pose that every joint leaves within one frame, as exporters leave a rest pose there.
     """
     places = joints.reshape(-1, *joints.shape[-2:])
     moving = [np.flatnonzero(np.abs(places - places[:, [end]]).max(axis=(0, 2)) > HELD * leg_length) for end in (0, -1)]
-    return slice(moving[0][0] - 1, moving[1][-1] + 2) if len(moving[0]) else slice(0, places.shape[1])
+    if not len(moving[0]):
+        return slice(0, places.shape[1])
+    first, last = int(moving[0][0]) - 1, int(moving[1][-1]) + 1
+    is_rest_pose = magnitude(places[:, first + 1] - places[:, first]).min() > LEFT_AT_ONCE * leg_length
+    return slice(first if is_rest_pose else max(first - kept, 0), min(last + kept + 1, places.shape[1]))
+
+
+def holds(points: Array, leg_length: float, least: float) -> list[tuple[int, int]]:
+    """First and last frame of each time, of at least `least` frame steps, at which `points` `(P, F, 3)` do not move at all.
+
+    A time at either end of the frames may go on outside, so half as long is enough there.
+    """
+    still = magnitude(np.diff(points, axis=-2)).max(axis=0) <= HELD * leg_length
+    ends = 0, len(still)
+    return [
+        (first, last + 1)
+        for first, last in runs(still)
+        if last + 1 - first >= (least / 2.0 if first == ends[0] or last + 1 == ends[1] else least)
+    ]
 
 
 @dataclass(frozen=True, slots=True)

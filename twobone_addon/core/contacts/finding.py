@@ -19,7 +19,7 @@ import numpy as np
 from ...records import replace
 from ..array_types import Array, Codes, Mask
 from ..arrays import magnitude, median
-from .feet import SIDE_IN_SECONDS, FeetMotion, Kinematics, quantile_near, smoothed, standing_speeds, steps_in
+from .feet import SIDE_IN_SECONDS, FeetMotion, Kinematics, holds, quantile_near, smoothed, standing_speeds, steps_in
 from .ground import local_floor
 from .states import ContactState, runs, without_gaps, without_short
 
@@ -89,6 +89,8 @@ AT_PLACE, RESTS, STEP_MOVES, STEP_LASTS, BURST = 0.08, 0.1, 0.03, 0.6, 4.0
 """A step inside a stance: leg lengths per second below which a ball rests, seconds of a rest, least leg lengths from one rest to
 the next if the foot is lifted (twice as many if not), most seconds between them, and least speed of the move as a multiple of the
 speed in the rests. A foot that skates goes on at one speed; one that steps is quick once and rests before and after."""
+PLACES_APART = 5.0 / 900.0
+"""Leg lengths between two exact places of a foot from which they are two: 5 mm of a leg of 0.9 m, a slide that nobody sees."""
 MOST_AT_PLACE = 0.2
 """Leg lengths per second above which no foot rests, however quick its steps are."""
 STEP_ROUNDS = 4
@@ -449,6 +451,7 @@ def _tidied(motion: Kinematics, estimate: StanceEstimate, landed: Mask, given: T
         steps = _lifted_inside(motion, foot, foot_stands, evidence[foot])
         # Without a quick step in it, a stance shows slower ones beside its rests.
         rounds = 0 if is_given else STEP_ROUNDS
+        steps += [] if is_given else _moves_between_holds(motion, foot, foot_stands)
         while steps or rounds:
             for first, last in steps:
                 foot_stands[first : last + 1] = False
@@ -481,6 +484,22 @@ def _lifted_inside(motion: Kinematics, foot: int, stands: Mask, evidence: Array)
             if is_inside and is_lifted and magnitude(ball[end + 1] - ball[start - 1]) > MOST_SLIDE:
                 steps.append((start, end))
     return steps
+
+
+def _moves_between_holds(motion: Kinematics, foot: int, stands: Mask) -> list[tuple[int, int]]:
+    """First and last frame of each move inside a stance from one place where a foot does not move at all to the next.
+
+    Only keyed feet stand so exactly. However slow and low such a move is, it is one: both places were meant.
+    """
+    points, moves = motion.points[foot], []
+    still = holds(points, 1.0, RESTS * motion.rate)
+    for (_, end), (start, _) in pairwise(still):
+        # A foot that turns about heel or ball stays in its place.
+        is_step = magnitude(points[:, start] - points[:, end]).min() > PLACES_APART
+        if is_step and stands[end : start + 1].all():
+            # From one constant key to the next there is no frame on the way.
+            moves.append((end + 1, start - 1) if start - end > 1 else (end, end))
+    return moves
 
 
 def _steps_out_of_rests(motion: Kinematics, foot: int, stands: Mask) -> list[tuple[int, int]]:

@@ -13,7 +13,7 @@ from ..contacts.feet import smoothed
 from ..contacts.states import ContactState, on_ball, on_heel, runs
 from ..rig.rotations import about_axis, to_axis_angle, to_quaternion, unit
 from .blends import Ease, eased
-from .pins import Foot, FootContacts, Heights, Pins, find_pins
+from .pins import Foot, FootContacts, Heights, Pins, Resting, find_pins
 
 SAMPLES_PER_FRAME = 4
 """Quarter frames show how far a foot slides between frames."""
@@ -68,6 +68,7 @@ def foot_goals(
     carried: Mask | None = None,
     upright: bool = False,
     turning: Ease = ONE_FRAME,
+    resting: Resting | None = None,
 ) -> FootGoals:
     """Goals of a foot, sampled at `(S,)`, whose heel and ball stand at frames `(F,)`.
 
@@ -76,6 +77,7 @@ def foot_goals(
     carried : (F,) where the root moves, and would carry along a stance that is left unchanged
     upright : whether points move to their pins vertically only
     turning : ease of the correction to a flat foot's orientation
+    resting : when a foot rests, see `find_pins`
 
     Between two frames a point stands if it stands at both.
     """
@@ -83,7 +85,7 @@ def foot_goals(
     at_frames = foot.on(whole)
     heights = None if down is None else down.heights
     axes = slice(2, 3) if upright else slice(0, 3)
-    contacts = FootContacts.of(at_frames, on_heel, on_ball)
+    contacts = FootContacts.of(at_frames, on_heel, on_ball, resting)
     whole_pins = contacts.pins()
     moving = _unsettled(at_frames, whole_pins, on_heel | on_ball, settled, axes)
     if down is not None:
@@ -94,7 +96,7 @@ def foot_goals(
             moving[first : last + 1] |= carried[first : last + 1].any()
     # If all stances move their pins are known; else those that are left alone get none.
     is_known = np.array_equal(moving, on_heel | on_ball)
-    pins = whole_pins if is_known else find_pins(at_frames, on_heel & moving, on_ball & moving, heights)
+    pins = whole_pins if is_known else find_pins(at_frames, on_heel & moving, on_ball & moving, heights, resting)
     turns, turned = _turns(foot, pins, turning)
     goals, pinned = foot.ankles.copy(), np.zeros(len(foot.ankles), dtype=bool)
     from_ankle = foot.ways(turns, foot.heel), foot.ways(turns, foot.ball)

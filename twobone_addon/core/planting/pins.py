@@ -15,6 +15,8 @@ import numpy as np
 
 from ...records import replace
 from ..array_types import Array, Indices, Mask
+from ..arrays import magnitude
+from ..contacts.feet import HELD
 from ..contacts.states import runs
 from ..rig.rotations import least_turn, nearest_rotation
 
@@ -83,6 +85,51 @@ class Pins:
     stands: list[Stand]
 
 
+RESTS_FOR = 0.1
+"""Least seconds of a rest, as in the search for contacts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resting:
+    """When a point of a foot rests, as keyed feet do: it does not move at all. Where it does so longest is the place to pin."""
+
+    leg_length: float
+    """In the units of the foot."""
+    rate: float
+    """Frames per second."""
+
+    def longest(self, points: Array) -> tuple[int, int] | None:
+        """First and last row of the longest rest of a point on its path `(n, 3)`; `None` if it never rests."""
+        first, last = longest_within(points, HELD * self.leg_length)
+        return (first, last) if last - first >= RESTS_FOR * self.rate else None
+
+
+def longest_within(points: Array, width: float) -> tuple[int, int]:
+    """First and last row of the longest part of a path `(n, 3)`, at least a row, whose box has a diagonal of at most `width`."""
+    # Box corners of windows of 1, 2, 4 ... rows; a window of any length is covered by two of these.
+    lows, highs, lengths = [points], [points], [1]
+
+    def widths(length: int) -> Array:
+        level = length.bit_length() - 1
+        count, later = len(points) - length + 1, length - lengths[level]
+        low = np.minimum(lows[level][:count], lows[level][later : later + count])
+        high = np.maximum(highs[level][:count], highs[level][later : later + count])
+        return magnitude(high - low)
+
+    while 2 * lengths[-1] <= len(points) and widths(lengths[-1]).min() <= width:
+        half = lengths[-1]
+        lows.append(np.minimum(lows[-1][:-half], lows[-1][half:]))
+        highs.append(np.maximum(highs[-1][:-half], highs[-1][half:]))
+        lengths.append(2 * half)
+    # Parts of what fits do fit, so the longest length is found by halving.
+    fits, too_long = 1, min(2 * lengths[-1], len(points) + 1)
+    while too_long - fits > 1:
+        middle = (fits + too_long) // 2
+        fits, too_long = (middle, too_long) if widths(middle).min() <= width else (fits, middle)
+    first = int(np.argmin(widths(fits)))
+    return first, first + fits - 1
+
+
 def mean_turns(turns: Sequence[Array]) -> Array:
     """Chordal mean `(k, 3, 3)` of each of several stacks of rotations `(n, 3, 3)`."""
     return nearest_rotation(np.array([stack.sum(axis=0) / len(stack) for stack in turns]).reshape(-1, 3, 3))
@@ -114,12 +161,13 @@ HEIGHT_ITERATIONS = 3
 """Iterations between places and heights: a place decides its height, and the heights decide how far heel and ball are apart."""
 
 
-def find_pins(foot: Foot, on_heel: Mask, on_ball: Mask, heights: Heights | None = None) -> Pins:
+def find_pins(foot: Foot, on_heel: Mask, on_ball: Mask, heights: Heights | None = None, resting: Resting | None = None) -> Pins:
     """Pins of a foot whose heel and ball stand at `(F,)`, as near as possible to the animated positions.
 
     heights : gives the pins the heights of their points on the ground; `None` keeps the animated heights
+    resting : pins are where the foot rests longest; with `None`, and where it never rests, in the middle of its way
     """
-    contacts = FootContacts.of(foot, on_heel, on_ball)
+    contacts = FootContacts.of(foot, on_heel, on_ball, resting)
     return contacts.pins() if heights is None else contacts.pins_on(heights)
 
 
@@ -138,23 +186,29 @@ class FootContacts:
     """Vector `(3,)` from heel to ball of each link by which the foot rolls."""
     groups: list[list[_Member]]
     """Those that are linked, directly or through others."""
-    animated: Array
-    """`(n, 3)` positions while they stand, of all members of all groups in order."""
+    seen: list[Array]
+    """`(n, 3)` positions of each held point that decide its place: while it rests, else while it stands."""
 
     @classmethod
-    def of(cls, foot: Foot, on_heel: Mask, on_ball: Mask) -> FootContacts:
+    def of(cls, foot: Foot, on_heel: Mask, on_ball: Mask, resting: Resting | None = None) -> FootContacts:
         """The contacts of a foot whose heel and ball stand at `(F,)`."""
         held = [(*run, False) for run in runs(on_heel)] + [(*run, True) for run in runs(on_ball)]
         both = runs(on_heel & on_ball)
-        turns = mean_turns([foot.turns[first : last + 1] for first, last in both])
-        stands = [Stand(*run, turn) for run, turn in zip(both, turns, strict=True)]
-        ends = _heels_and_balls(stands, held)
+        ends = _heels_and_balls(both, held)
         links, rolling = _links(foot, held, ends)
         groups = _groups(len(held), links)
         points = foot.points(foot.heel), foot.points(foot.ball)
-        seen = [points[is_ball][first : last + 1] for first, last, is_ball in held]
-        animated = np.concatenate([np.zeros((0, 3)), *(seen[member.held] for group in groups for member in group)])
-        return cls(foot, held, stands, ends, links, rolling, groups, animated)
+        counted = [(first, last) for first, last, _ in held]
+        for group in groups if resting else ():
+            numbers = [member.held for member in group]
+            rest = _longest_rest(points, [held[number] for number in numbers], resting)
+            for number in numbers if rest else ():
+                counted[number] = max(held[number][0], rest[0]), min(held[number][1], rest[1])
+        seen = [points[is_ball][first : last + 1] for (first, last), (*_, is_ball) in zip(counted, held, strict=True)]
+        stood = [_common(row, counted[heel], counted[ball]) for row, (heel, ball) in zip(both, ends, strict=True)]
+        turns = mean_turns([foot.turns[first : last + 1] for first, last in stood])
+        stands = [Stand(*run, turn) for run, turn in zip(both, turns, strict=True)]
+        return cls(foot, held, stands, ends, links, rolling, groups, seen)
 
     def pins(self) -> Pins:
         """The pins at the animated heights."""
@@ -190,16 +244,26 @@ class FootContacts:
         for member in members:
             if member.link is not None:
                 offsets[member.held] = offsets[member.before] + member.side * ways[member.link]
-        lengths = [self.held[member.held][1] - self.held[member.held][0] + 1 for member in members]
-        moved = self.animated - np.repeat(offsets[[member.held for member in members]], lengths, axis=0)
-        places, end, number = [np.zeros(3)] * len(self.held), 0, 0
+        places = [np.zeros(3)] * len(self.held)
         for group in self.groups:
-            start, end = end, end + sum(lengths[number : number + len(group)])
-            number += len(group)
-            middle = np.add.reduce(moved[start:end], axis=0) / (end - start)
+            moved = np.concatenate([self.seen[member.held] - offsets[member.held] for member in group])
+            middle = np.add.reduce(moved, axis=0) / len(moved)
             for member in group:
                 places[member.held] = middle + offsets[member.held]
         return places
+
+
+def _longest_rest(points: tuple[Array, Array], held: Sequence[_Held], resting: Resting) -> tuple[int, int] | None:
+    """First and last row of the longest rest of linked contacts of heel and ball, at `points` `(F, 3)`; `None` if none rests."""
+    rests = [(first, resting.longest(points[is_ball][first : last + 1])) for first, last, is_ball in held]
+    rows = [(first + rest[0], first + rest[1]) for first, rest in rests if rest is not None]
+    return max(rows, key=lambda row: row[1] - row[0], default=None)
+
+
+def _common(*rows: tuple[int, int]) -> tuple[int, int]:
+    """First and last row that are in all of several; those of the first if there are none."""
+    first, last = max(first for first, _ in rows), min(last for _, last in rows)
+    return (first, last) if first <= last else rows[0]
 
 
 def _put_down(places: list[Array], held: list[_Held], heights: Heights) -> None:
@@ -208,10 +272,10 @@ def _put_down(places: list[Array], held: list[_Held], heights: Heights) -> None:
         place[2] = heights(place, is_ball, first)
 
 
-def _heels_and_balls(stands: Sequence[Stand], held: list[_Held]) -> list[tuple[int, int]]:
-    """Indices in `held`, heels before balls, of the heel and ball of each stand."""
+def _heels_and_balls(both: Sequence[tuple[int, int]], held: list[_Held]) -> list[tuple[int, int]]:
+    """Indices in `held`, heels before balls, of the heel and ball of each time at which both stand."""
     heels = sum(not is_ball for *_, is_ball in held)
-    starts, begins = np.array([first for first, *_ in held]), [stand.first for stand in stands]
+    starts, begins = np.array([first for first, *_ in held]), [first for first, _ in both]
     heel = np.searchsorted(starts[:heels], begins, side="right") - 1
     ball = heels + np.searchsorted(starts[heels:], begins, side="right") - 1
     return list(zip(heel.tolist(), ball.tolist(), strict=True))

@@ -11,7 +11,7 @@ import numpy as np
 from ...core.array_types import Array, Codes, Mask
 from ...core.arrays import every_row, magnitude, path_length
 from ...core.contacts.feet import FeetMotion, moving_rows
-from ...core.contacts.finding import Stance, Story, Thresholds, find_story, no_story, story_of
+from ...core.contacts.finding import NEAR, Stance, Story, Thresholds, find_story, no_story, story_of
 from ...core.contacts.ground import ground_height, ground_velocity, is_of_flat_ground, nearer_ground, standing_points
 from ...core.contacts.points import FootPoints, as_it_rolls, as_it_stands, posed_point
 from ...core.contacts.states import contacts_of_states
@@ -109,9 +109,13 @@ def _found(plan: ContactPlan, samples: Samples) -> FoundContacts:
     # A ground object may keep moving while the feet are held.
     rows = slice(0, len(plan.frames))
     if plan.surface is None:
-        rows = moving_rows(np.concatenate([*np.swapaxes(whole.points, 0, 1), whole.hips]), whole.leg_length)
-    moving = replace(plan, frames=plan.frames[rows])
-    grounded = grounded_feet(moving, samples.on(moving.frames))
+        joints = np.concatenate([*np.swapaxes(whole.points, 0, 1), whole.hips])
+        moving, held = (moving_rows(joints, whole.leg_length, kept) for kept in (0, round(NEAR * plan.rate)))
+        # A foot that is held stands like any other, unless the ground moves: there it would go along. A step between two held
+        # poses is too short to tell that.
+        is_short = 2 * (moving.stop - moving.start) < held.stop - held.start
+        rows = held if is_short or not grounded_feet(*_on_rows(plan, samples, moving)).velocity.any() else moving
+    grounded = grounded_feet(*_on_rows(plan, samples, rows))
     thresholds = Thresholds(
         enter_speed=settings.enter_speed,
         leave_speed=settings.leave_speed,
@@ -136,6 +140,12 @@ def _found(plan: ContactPlan, samples: Samples) -> FoundContacts:
     off_ground = np.zeros((len(plan.feet), len(plan.frames)), bool)
     off_ground[:, rows] = grounded.off_ground
     return FoundContacts(plan, story, grounded.height, grounded.velocity, samples.evaluation, off_ground, is_lying)
+
+
+def _on_rows(plan: ContactPlan, samples: Samples, rows: slice) -> tuple[ContactPlan, Samples]:
+    """The plan and its samples at some of its frames."""
+    frames = plan.frames[rows]
+    return replace(plan, frames=frames), samples.on(frames)
 
 
 @dataclass(frozen=True, slots=True)

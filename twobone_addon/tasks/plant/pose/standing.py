@@ -21,7 +21,7 @@ from ....core.planting.goals import (
 )
 from ....core.planting.ground import Ground
 from ....core.planting.heels import with_heels_up
-from ....core.planting.pins import Foot, Heights, Pin, find_pins
+from ....core.planting.pins import Foot, Heights, Pin, Resting, find_pins
 from ....core.planting.root_fit import needed_moves, shortest_moves, smooth_moves
 from ....core.planting.terrain import LaidFoot, common_rise, standing, tilted
 from ....records import replace
@@ -162,6 +162,10 @@ class Footing:
         """The foot of a leg in the space of the ground."""
         return next(foot for known, foot in zip(self.legs, self.feet, strict=True) if known is leg)
 
+    def resting(self, leg: LegMotion) -> Resting:
+        """When heel or ball of a leg rest."""
+        return Resting(leg.length, self.plan.frames_per_second)
+
     def laid(self, leg: LegMotion, states: Codes) -> LaidFoot | None:
         """The foot with the ground under it, tilted on new ground; `None` without a surface."""
         foot, surface = self.foot(leg), self.ground.surface
@@ -181,17 +185,24 @@ class Footing:
         """All pins of a foot, including those of stances that need no correction."""
         lying = self.laid(leg, states)
         foot, heights = (self.foot(leg), self.floor(leg)) if lying is None else (lying.foot, lying.height)
-        return find_pins(at_frames(foot), on_heel(states), on_ball(states), heights).pins
+        return find_pins(at_frames(foot), on_heel(states), on_ball(states), heights, self.resting(leg)).pins
 
     def goals(self, leg: LegMotion, states: Codes, lying: LaidFoot | None = None, carried: Mask | None = None) -> FootGoals:
         """Goals of a foot in the space of the ground; see `foot_goals`."""
         near, on = max(settled(leg), self.slack * leg.length), (on_heel(states), on_ball(states))
+        floor, foot = (self.floor(leg), self.foot(leg)) if lying is None else (lying.height, lying.foot)
+        goals = foot_goals(
+            foot,
+            *on,
+            settled=near,
+            down=None if floor is None else PutDown(floor, NEAR_GROUND * leg.length),
+            carried=carried,
+            upright=lying is not None and self.plan.settings.priority == "HEIGHTS",
+            turning=self.turning,
+            resting=self.resting(leg),
+        )
         if lying is None:
-            floor = self.floor(leg)
-            down = None if floor is None else PutDown(floor, NEAR_GROUND * leg.length)
-            return foot_goals(self.foot(leg), *on, settled=near, down=down, carried=carried, turning=self.turning)
-        down, upright = PutDown(lying.height, NEAR_GROUND * leg.length), self.plan.settings.priority == "HEIGHTS"
-        goals = foot_goals(lying.foot, *on, settled=near, down=down, carried=carried, upright=upright, turning=self.turning)
+            return goals
         return replace(goals, turned=goals.turned | lying.tilted)
 
     def rise(self, lying: Sequence[LaidFoot | None], states: Sequence[Codes]) -> Array:
