@@ -54,7 +54,8 @@ class ChainSettings:
     target_root_bone: str = bone_option(
         Group.ADVANCED,
         "Target Root Bone",
-        "First bone of the limb that the target belongs to. The target is followed relative to that bone's head",
+        "First bone of the limb that the target belongs to. The target is followed relative to that bone's head, turned if its "
+        "character faces another way",
     )
     target_scale: float = number_option(
         Group.ADVANCED, 1.0, "Target Scale", "Scale of the target's and the pole's distance from the target root bone. "

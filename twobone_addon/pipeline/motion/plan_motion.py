@@ -126,12 +126,13 @@ def followed_motion(plan: ChainPlan, samples: Samples) -> AimedMotion:
 def target_matrices(plan: ChainPlan, samples: Samples) -> Array:
     """Position of the tip's goal and orientation for the end bone: world matrices `(F, 4, 4)`, one row if nothing moves.
 
-    With a source limb, the target's offset from the source's root joint is scaled and applied at the chain's root joint.
+    With a source limb, the target's offset from the source's root joint is scaled, turned by the angle between the ways that both
+    characters face, and applied at the chain's root joint.
     """
     matrices = _carried_over(plan, samples, samples[plan.target_world])
     # With a source these are a copy.
     if plan.source is not None:
-        matrices[:, :3, :3] = matrices[:, :3, :3] @ plan.source.turn
+        matrices[:, :3, :3] = plan.source.heading @ matrices[:, :3, :3] @ plan.source.turn
     return matrices
 
 
@@ -140,7 +141,7 @@ def _carried_over(plan: ChainPlan, samples: Samples, matrices: Array) -> Array:
     if plan.source is None:
         return matrices
     source, followed = (samples[quantity][:, :3, 3] for quantity in plan.carried_over)
-    positions = followed + plan.source.scale * (matrices[:, :3, 3] - source)
+    positions = followed + plan.source.scale * (matrices[:, :3, 3] - source) @ plan.source.heading.T
     carried = np.array(every_row(matrices, len(positions)))
     carried[:, :3, 3] = positions
     return carried

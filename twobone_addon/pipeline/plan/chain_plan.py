@@ -25,7 +25,9 @@ class SourceLimb:
     scale: float
     """Distance of the goal from the chain's root joint, divided by that of the target from the source's root joint."""
     turn: Array
-    """`(3, 3)` orientation of the chain's end bone relative to the target bone, both at rest and in the world."""
+    """`(3, 3)` rest orientation of the chain's end bone relative to that of the target bone turned by `heading`, in the world."""
+    heading: Array
+    """`(3, 3)` rotation about the world's Z axis from the way that the source faces to the way that the armature faces."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-import numpy as np
-
-from ...core.array_types import Array, KeyFrames
-from ...core.arrays import path_length
-from ...core.rig.bones import RestBone, RestChain
+from ...core.array_types import KeyFrames
+from ...core.rig.bones import RestChain
 from ...core.rig.posing import bone_that_stops_stretch, scale_carriers
-from ...core.rig.rotations import nearest_rotation
-from ...errors import ChainError, DependencyError, ObjectError, SettingError
+from ...errors import ChainError, DependencyError, ObjectError
 from ...records import replace
 from ...said import Sentence, Value, note
 from ...scene.blender_types import Channel, Object, PoseBone, Scene
@@ -24,85 +20,15 @@ from ...scene.keys.reading import is_animated, read_keyed, repeats
 from ...scene.lookup import LOST, find_object, is_in_a_scene, object_named, objects_by_name
 from ...scene.rig.constraints import is_acting, is_constrained
 from ...scene.rig.rest_reading import carrier_of
-from ...scene.sampling.evaluate import evaluate
 from ...scene.sampling.quantities import Quantity
-from ...scene.sampling.stepping import at_once
 from ...settings import BakeSettings
 from ...settings.options import without_effect
-from .chain_plan import ChainPlan, SourceLimb, followed_by
+from .chain_plan import ChainPlan, followed_by
 from .found_chain import FoundChain, end_bone_of, find_chain, refuse_unknown
 from .frame_choice import choose_frames
 from .planes_of_rig import decided
+from .source_limbs import source_limb
 from .stored import ANIMATABLE
-
-AUTOMATIC = 0.0
-"""Value of Target Scale that stands for the ratio of both limbs' lengths."""
-
-
-def source_limb(
-    scene: Scene, settings: BakeSettings, armature: Object, rest: RestChain, end_bone: RestBone | None
-) -> SourceLimb | None:
-    """The source limb that the settings name; `None` if they name none. Raises a `TwoBoneError`.
-
-    The rest poses are compared as both objects stand at the scene's first frame, whatever frame is shown: an object that
-    turns later turns its limb, not its rest pose.
-    """
-    if not settings.target_root_bone:
-        if settings.target_scale != 1.0:
-            raise SettingError(
-                "Target Scale is {scale:g}, but there is no Target Root Bone to scale from. Name the first bone of the limb "
-                "that is followed, or set the scale to 1.",
-                scale=settings.target_scale,
-            )
-        return None
-    source = find_object("Target root", settings.target, settings.target_root_bone)
-    scale, turn = settings.target_scale, np.eye(3)
-    turned = end_bone if settings.end_rotation == "TARGET" and settings.target_bone else None
-    if turned is not None or scale == AUTOMATIC:  # Only these compare rest poses, which costs an evaluation.
-        own_world, source_world = _world_at_first_frame(scene, armature, source)
-        if turned is not None:
-            bone_rest = np.array(source.data.bones[settings.target_bone].matrix_local, dtype=float)[:3, :3]
-            source_rest = nearest_rotation(source_world[:3, :3] @ bone_rest)
-            turn = source_rest.T @ nearest_rotation(own_world[:3, :3] @ turned.rest[:3, :3])
-        if scale == AUTOMATIC:
-            length = float(path_length(rest.rest_joints())) * _mean_scale(own_world)
-            scale = length / _source_length(source, settings, _mean_scale(source_world))
-    return SourceLimb(Quantity("WORLD", settings.target, settings.target_root_bone), scale, turn)
-
-
-def _source_length(source: Object, settings: BakeSettings, size: float) -> float:
-    """Length of the source limb at rest, from joint to joint, in world units; raises `ChainError` if it has none."""
-    bone = source.data.bones.get(settings.target_bone)
-    joints = []
-    while bone is not None:
-        joints.append(bone.head_local)
-        if bone.name == settings.target_root_bone:
-            break
-        bone = bone.parent
-    length = float(path_length(np.array(joints, dtype=float))) * size if bone is not None and len(joints) > 1 else 0.0
-    if not length:
-        raise ChainError(
-            'Target Root Bone "{bone}" is not above target bone "{target_bone}" of "{source}", so the limb between them has no '
-            "length to scale by. Name the bone where that limb begins, or give the scale.",
-            bone=settings.target_root_bone,
-            target_bone=settings.target_bone,
-            source=source.name,
-        )
-    return length
-
-
-def _world_at_first_frame(scene: Scene, *objects: Object) -> list[Array]:
-    """World matrices `(4, 4)` of objects at the scene's first frame."""
-    quantities = [Quantity("WORLD", owner.name) for owner in objects]
-    reads_scene = dependencies(objects_by_name(), [(owner.name, "") for owner in objects]).reads_scene
-    values = at_once(evaluate(scene, quantities, np.array([float(scene.frame_start)]), in_scene=reads_scene))
-    return [values[quantity][0] for quantity in quantities]
-
-
-def _mean_scale(world: Array) -> float:
-    """Mean scale of a world matrix: the cube root of its volume scale."""
-    return float(np.cbrt(abs(np.linalg.det(world[:3, :3]))))
-
 
 MOST_CHANNELS = 4
 """Most channels that one property has: those of a quaternion."""
@@ -169,7 +95,7 @@ def _plan(scene: Scene, settings: BakeSettings, chain: FoundChain) -> ChainPlan:
         keyed={},
         repeats=_repeats(armature, settings, rest),
         animated_settings=_animated_settings(armature, settings),
-        source=source_limb(scene, settings, armature, rest, end_bone),
+        source=source_limb(scene, settings, armature, rest, end_bone, frames=chosen.sampled),
         notes=(
             *_notes(armature, rest),
             *without_effect(settings, settings.asked).values(),

@@ -1,6 +1,7 @@
 """Another character's limb drives one of other proportions, as Blender evaluates both."""
 
 import json
+import math
 
 import bpy
 import numpy as np
@@ -112,6 +113,32 @@ def test_a_foot_turns_with_the_object_it_follows_whatever_frame_is_shown(charact
     turned = [read(each, "foot")[:, :3, :3] @ rest.T for each, rest in zip((tall, short), at_rest, strict=True)]
     assert np.abs(turned[0] - turned[1]).max() <= 1e-4
     assert np.abs(ways(short) - 0.6 * ways(tall)).max() <= SEEN
+
+
+@pytest.mark.parametrize("stored", [False, True], ids=["found by their names", "stored"])
+@pytest.mark.parametrize("degrees", [90, 180])
+def test_a_source_that_faces_another_way_is_followed_by_its_heading(empty_file, degrees, stored):
+    """As imports that face +X or +Y do; the feet turn about their own axes as well."""
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = FIRST, LAST
+    facing = math.radians(degrees)
+    tall, short = whole_character("Tall", 1.0, (0, 0, 0)), whole_character("Short", 1.0, (3, 0, 0))
+    tall.rotation_euler.z = facing
+    if stored:
+        for character in (tall, short):
+            bpy.ops.twobone.find_limbs(armature=character.name)
+    for name, pitch in (("thigh.L", 0.5), ("shin.L", 0.4), ("foot.L", -0.3)):
+        tall.pose.bones[name].rotation_mode = "XYZ"
+        key_channel(tall.pose.bones[name], "rotation_euler", {FIRST: (-pitch, 0.1, 0), 12: (pitch, 0, 0.05), LAST: (0, 0.1, 0)})
+    bpy.ops.twobone.bake(
+        armature="Short", upper="thigh.L", lower="shin.L", tip="foot.L", tip_end="HEAD", target="Tall", target_bone="foot.L",
+        target_root_bone="thigh.L", target_scale=0.0, plane="POSE", reference="POSE", end_rotation="TARGET",
+    )  # fmt: skip
+    back = np.array([[math.cos(facing), math.sin(facing), 0], [-math.sin(facing), math.cos(facing), 0], [0, 0, 1]])
+    followed, source = (read(each, "foot.L") - read(each, "thigh.L") for each in (short, tall))
+    assert np.ptp(followed[:, :3, 3], axis=0).max() > 0.2
+    assert np.abs(followed[:, :3, 3] - source[:, :3, 3] @ back.T).max() <= SEEN
+    turned = [read(each, "foot.L")[:, :3, :3] for each in (short, tall)]
+    assert np.abs(turned[0] - back @ turned[1]).max() <= 1e-4
 
 
 def test_live_poses_as_a_bake_would(characters):
