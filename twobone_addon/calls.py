@@ -6,27 +6,21 @@ them to editors; `tools/make_docs.py` writes it from the same tables.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from inspect import Parameter, Signature
 from typing import Any
 
 import bpy
 
+from .desk.doing import done
+from .desk.kept import keep
+from .desk.meant import CHAIN, chain_named, chains_in_scope, meant, names_kept_apart
 from .errors import SelectionError, SettingError
-from .interface.operators.bake import stored_in_scope, with_targets
-from .interface.operators.of_tasks import keep_planted
-from .interface.running.progress import keep_report
-from .interface.stored.where import MODES
-from .pipeline.plan.completing import completed
-from .pipeline.plan.stored import active_object, over_stored, stored_settings, with_custom_range
-from .pipeline.run import run
-from .records import replace
-from .scene.restoring import bring_up_to_date, write_animated_values
-from .settings import BakeSettings
-from .settings.options import ACTIVE, Option, OptionKind, as_meant
+from .pipeline.plan.stored import MODES
+from .scene.restoring import bring_up_to_date
+from .settings.options import Option, OptionKind, as_meant
 from .settings.tasks import ALL_CHAINS, tables_by_call
-from .tasks.all_tasks import KEYS_LIMBS, task_named
-from .tasks.switch.task import run_after_switch
+from .tasks.all_tasks import KEYS_LIMBS
 
 TABLE_OF = tables_by_call()
 """The table of each call, by the name of its operator."""
@@ -89,35 +83,17 @@ def _called(name: str, given: Mapping[str, Any]) -> Any:
     bring_up_to_date()
     options = {option.name: option for option in (*table.of_chains, *table.own)}
     values = {key: as_meant(options[key], value) if key in options else value for key, value in given.items()}
-    start = run_after_switch if values.pop(SWITCH_FIRST, False) else run
+    switch_first, stored = values.pop(SWITCH_FIRST, False), values.pop("stored", "")
     own = {option.name: values.pop(option.name) for option in table.own if option.name in values}
-    if any(option.name == "frame_range" for option in table.own):
-        own = dict(with_custom_range(context.scene, own))
-    active, keepers, skipped = active_object(context), [], []
-    settings: Any = table.settings(**own)  # Refuses wrong values before anything is looked for.
-    if name == ALL_CHAINS:
-        chains, skipped = with_targets(stored_in_scope(context, settings.scope))
-        settings = replace(settings, chains=tuple(stored_settings(chain.id_data, chain, {}) for chain in chains))
-    elif table.of_chains:
-        settings = replace(settings, chains=tuple(_chains(values, own)))
-    if table.task == "bake" and own.get("actions", ACTIVE) == ACTIVE:
-        keepers = [values.get("stored") or chain.stored for chain in settings.chains]
-    report = start(context.scene, task_named(table.task), settings, active, actions=getattr(settings, "actions", ACTIVE))
-    report = replace(report, skipped=skipped) if skipped else report
-    if table.task == "plant":
-        keep_planted(report, report.sentence())
-    keep_report(context, report, keepers)
-    write_animated_values()
+    settings = table.settings(**own)  # Refuses wrong values before anything is looked for.
+    scope = settings.scope if name == ALL_CHAINS else own.get("scope", CHAIN)
+    with names_kept_apart(context.scene):
+        chains = None
+        if table.of_chains and scope == CHAIN:
+            chains = chain_named(context, table, values, stored or own.get("chain", ""))
+        elif table.of_chains:
+            chains = chains_in_scope(context, table, scope, values)
+        request = meant(context, table, own, chains)
+        report = done(context.scene, request, switch_first=switch_first)
+        keep(context, request, report)
     return report
-
-
-def _chains(values: Mapping[str, Any], given_own: Mapping[str, Any]) -> Iterator[BakeSettings]:
-    """The settings of the chain that is named by its bones or as a stored one, or of all those in the scope."""
-    context, scope = bpy.context, given_own.get("scope", "CHAIN")
-    given = {key: value for key, value in values.items() if key != "stored"}
-    if scope == "CHAIN":
-        stored = values.get("stored") or given_own.get("chain", "")
-        yield completed(context.scene, given, active_object(context), stored)
-        return
-    for chain in stored_in_scope(context, scope):
-        yield stored_settings(chain.id_data, chain, over_stored(context.scene, chain, given))

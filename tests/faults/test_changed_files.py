@@ -72,7 +72,7 @@ def test_a_target_deleted_from_the_scene_leaves_the_chain_and_nothing_is_baked(s
     bpy.context.view_layer.update()
     chain = rig.twobone.chains[0]
     assert (chain.target, chain.lost_target) == (None, "Target")
-    assert "No target is chosen" in report_or_refusal(bake_all)
+    assert 'Target "Target" is in no scene' in report_or_refusal(bake_all)
 
 
 def test_an_object_in_no_scene_is_not_followed(stored_leg):

@@ -25,12 +25,13 @@ MAY_IMPORT = {
     "scene": {"bpy", "mathutils", "numpy", "settings", "core", "files", "errors", "said", "records"},
     "pipeline": {"numpy", "scene", "settings", "core", "errors", "said", "records"},
     "tasks": {"numpy", "pipeline", "scene", "settings", "core", "files", "errors", "said", "records"},
+    "desk": {"tasks", "pipeline", "scene", "settings", "errors", "said", "records"},
     "interface": BLENDER_INTERFACE
     | DRAWING
-    | {"numpy", "tasks", "pipeline", "scene", "settings", "core", "errors", "said", "records"},
-    "command_line": {"bpy", "tasks", "pipeline", "settings", "files", "errors", "said", "records", "version"},
+    | {"numpy", "desk", "tasks", "pipeline", "scene", "settings", "core", "errors", "said", "records"},
+    "command_line": {"bpy", "desk", "tasks", "pipeline", "settings", "files", "errors", "said", "records", "version"},
     "registration": {"bpy", "interface", "command_line", "scene"},
-    "calls": {"bpy", "interface", "tasks", "pipeline", "scene", "settings", "errors", "records"},
+    "calls": {"bpy", "desk", "tasks", "pipeline", "scene", "settings", "errors"},
 }
 # An extension that does not ask for the network opens no connection, and one that is self-contained fetches nothing.
 CONNECTIONS = {"asyncio", "ensurepip", "ftplib", "http", "imaplib", "pip", "smtplib", "socket", "ssl", "urllib", "xmlrpc"}

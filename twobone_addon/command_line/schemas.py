@@ -246,7 +246,13 @@ def _dry_run() -> Schema:
     planned |= {"name": TEXT, "action": TEXT, "tip_at": {"enum": ["head", "tail"]}, "lengths": _list(NUMBER)}
     planned |= {"curves": _list(_object({"data_path": TEXT, "index": COUNT, "keys": COUNT}))}
     properties = {"dry_run": {"const": True}, "evaluation": EVALUATION, "chains": _list(_object(planned))}
-    properties |= {"save": {"type": ["string", "null"]}, "refused": _list(_record(Refused)), "sentence": TEXT, "notes": TEXTS}
+    properties |= {
+        "save": {"type": ["string", "null"]},
+        "skipped": TEXTS,
+        "refused": _list(_record(Refused)),
+        "sentence": TEXT,
+        "notes": TEXTS,
+    }
     return _document("dry_run", _object(properties))
 
 

@@ -4,43 +4,29 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import bpy
 
-from ..errors import ChainError, FileError, ObjectError, SettingError, TwoBoneError
+from ..desk.doing import done
+from ..desk.kept import keep
+from ..desk.meant import Chains, Meant, chains_given, chains_in_scope, meant, names_kept_apart
+from ..errors import ChainError, FileError, SettingError
 from ..pipeline.completeness import change_by_saving, lost_libraries, missing_in_rig, missing_of_chains, what_is_missing
-from ..pipeline.plan.completing import completed
-from ..pipeline.plan.planning import OverlapError, plan_bake
-from ..pipeline.plan.stored import (
-    active_object,
-    is_in_scope,
-    over_stored,
-    stored_chains,
-    stored_settings,
-    stored_values,
-    with_custom_range,
-)
-from ..pipeline.report.reports import BakeReport, headed
-from ..pipeline.run import run
-from ..pipeline.story import Task
+from ..pipeline.plan.stored import active_armature, stored_chains, stored_values
+from ..pipeline.report.reports import BakeReport, headed, skipped_chains
 from ..records import replace
 from ..said import as_json, joined
 from ..settings import OPTION, BakeSettings
 from ..settings.options import ACTIVE, OptionKind, Settings, without_effect
-from ..settings.tasks import AuditSettings, BakeAllSettings, Table
-from ..tasks.all_tasks import KEYS_LIMBS, all_tasks
-from ..tasks.audit import AUDIT, clips_of
-from ..tasks.bake import BAKE, INSPECT, Rehearsal
+from ..settings.tasks import Table
+from ..tasks.audit import clips_of
+from ..tasks.bake import INSPECT, Rehearsal
 from ..tasks.convert.plans import is_converted
-from ..tasks.convert.task import CONVERT
 from ..tasks.plant.report.reports import missed_by
-from ..tasks.switch.task import run_after_switch
 from .batch.shots import ShotRecord, write_record
 from .flags import ChainGroup, flag
 from .job import OF_COMMAND, ONCE, USES, Job, load_job
@@ -60,16 +46,8 @@ TWO_CHAINS = 2
 """Number of groups with the shared one and a single chain, whose flags cannot be meant for another chain."""
 
 
-@dataclass(frozen=True, slots=True)
-class NamedSettings:
-    """The settings of a chain, and its name; empty if it has none."""
-
-    label: str
-    settings: BakeSettings
-
-
-def wanted_chains(arguments: argparse.Namespace, job: Job | None) -> list[NamedSettings]:
-    """Return the complete settings of every chain given by flags or job, or, if requested, stored in the shot.
+def wanted_chains(arguments: argparse.Namespace, job: Job | None, table: Table) -> Chains:
+    """Return every chain given by flags or job, or, if requested, stored in the shot.
 
     Flags override the job; within each, a chain's own settings override the shared ones. Raises a `TwoBoneError` if settings
     contradict each other or name something that the shot does not have.
@@ -98,13 +76,13 @@ def wanted_chains(arguments: argparse.Namespace, job: Job | None) -> list[NamedS
     for group in chains:
         BakeSettings(**group.values)  # Raises `SettingError` for contradicting settings.
     if stored:
-        complete = _stored(chains[0].values, scope if scope in STORED else "SCENE")
+        complete = chains_in_scope(bpy.context, table, scope if scope in STORED else "SCENE", chains[0].values)
     else:
-        scene, active, under = bpy.context.scene, active_object(bpy.context), once.get("chain", "")
-        complete = [NamedSettings(group.label, completed(scene, group.values, active, under)) for group in chains]
-    asked = {name for chain in complete for name in chain.settings.asked}
+        groups = [(group.label, group.values) for group in chains]
+        complete = chains_given(bpy.context, table, groups, once.get("chain", ""))
+    asked = {name for chain in complete.settings for name in chain.asked}
     for name in sorted(asked) if arguments.strict_settings or (job and job.strict_settings) else ():
-        having = [chain.settings for chain in complete if name in chain.settings.asked]
+        having = [chain for chain in complete.settings if name in chain.asked]
         reasons = [without_effect(settings, [name]).get(name) for settings in having]
         # What makes a difference to one of the chains that share it is no mistake.
         if reasons[0] is not None and all(reasons):
@@ -122,43 +100,6 @@ def of_last_chain(arguments: argparse.Namespace) -> str:
     if not alone:
         return ""
     return f'Only chain "{last.label}" has {", ".join(alone)}. What all chains share stands before the first --chain.'
-
-
-@contextmanager
-def named_in_refusals(chains: Sequence[NamedSettings]) -> Iterator[None]:
-    """Add the chain's name to a `TwoBoneError` raised in the block; plans the chains one by one to find out which it is."""
-    try:
-        yield
-    except OverlapError as error:
-        labels = [chains[number].label for number in error.numbers if number < len(chains)]
-        if len(labels) == len(error.numbers) and all(labels):
-            values = {**error.sentence.values, "first": labels[0], "second": labels[1]}
-            raise ChainError(replace(error.sentence, values=values)) from error
-        raise
-    except TwoBoneError as error:
-        for chain in chains if any(chain.label for chain in chains) else ():
-            try:
-                plan_bake(bpy.context.scene, chain.settings, active_object(bpy.context))
-            except TwoBoneError as own_error:
-                where = f' of "{chain.settings.armature}"' if chain.settings.armature else ""
-                raise type(own_error)(
-                    'Chain "{chain}"{where}: {reason}', chain=chain.label, where=where, reason=own_error.sentence
-                ) from error
-        raise
-
-
-def _stored(over: Mapping[str, Any], scope: str) -> list[NamedSettings]:
-    """Return the enabled stored chains in `scope`, overridden by the settings in `over`; raises `ObjectError` if none is."""
-    only = over.get("armature", "")
-    chains = [
-        NamedSettings(chain.name, stored_settings(chain.id_data, chain, over_stored(bpy.context.scene, chain, over)))
-        for chain in stored_chains(bpy.context.scene)
-        if chain.enabled and only in {"", chain.id_data.name} and is_in_scope(chain.id_data, scope, active_object(bpy.context))
-    ]
-    if not chains:
-        where = f'on armature "{only}"' if only else f'in scene "{bpy.context.scene.name}"'
-        raise ObjectError("No enabled chain is stored {where}. Store one in the panel, or name bones and target.", where=where)
-    return chains
 
 
 def opened(arguments: argparse.Namespace, voice: Voice) -> Asked:
@@ -221,18 +162,13 @@ OF_SETTINGS = ("target_bone", "plane", "plane_space", "bend", "depth", "destinat
 """What a dry run tells of each chain, from its report and its settings."""
 
 
-def rehearsed(asked_chains: Sequence[NamedSettings], rehearsal: Rehearsal, actions: str) -> list[dict[str, Any]]:
-    """Return what a bake would do to each chain; in several actions, with the name of the first wanted chain of its bones."""
+def rehearsed(rehearsal: Rehearsal, actions: str) -> list[dict[str, Any]]:
+    """Return what a bake would do to each chain, and in which of several actions."""
     chains = []
-    for number, chain in enumerate(rehearsal.chains):
+    for chain in rehearsal.chains:
         report = chain.report
-        bones = {name: getattr(report, name) for name in ("armature", "upper", "lower")}
-        fits = (
-            asked.label for asked in asked_chains if all(getattr(asked.settings, name) in {"", bones[name]} for name in bones)
-        )
-        in_order = actions == ACTIVE
         chains.append(
-            {"name": asked_chains[number].label if in_order else next(fits, ""), "action": "" if in_order else report.action}
+            {"name": chain.settings.label, "action": "" if actions == ACTIVE else report.action}
             | {name: getattr(report, name) for name in OF_REPORT}
             | {name: getattr(chain.settings, name) for name in OF_SETTINGS}
             | {"tip_at": "tail" if chain.tip_at_tail else "head", "lengths": list(chain.rest_lengths)}
@@ -271,6 +207,8 @@ class Told:
     """Sentences about missing things that move the chains; `None` for commands to which that does not matter."""
     missed: Sequence[str] = ()
     """Sentences about the result that make `--strict` fail."""
+    request: Meant | None = None
+    """What was meant; `None` for commands that need not know it any more."""
 
 
 COLUMNS = ("name", "enabled", "armature", "upper", "lower", "target", "plane", "bend")
@@ -319,31 +257,30 @@ class Asked:
 
     @property
     def is_dry(self) -> bool:
-        """Whether this is a dry run; announces it, except for bakes, which print their own lines."""
-        is_dry = bool(getattr(self.arguments, "dry_run", False))
-        if is_dry and self.arguments.command != "bake":
-            self.voice.say("Dry run, nothing is changed. A run would report:")
-        return is_dry
+        """Whether this is a dry run."""
+        return bool(getattr(self.arguments, "dry_run", False))
 
-    def chains(self) -> list[NamedSettings]:
-        """Return the chains with their settings.
+    def chains(self) -> Chains | None:
+        """Return the chains with their settings; `None` for a task that is about an armature.
 
         Settings from a job written for another use are not marked as asked for, so they may have no effect.
         """
-        job, is_own_job = self.job, self.job is None or self.job.use == self.table.command
-        chains = wanted_chains(self.arguments, job)
-        given = {name for group in self.arguments.groups for name in group.values}
-        by_flags = (replace(chain.settings, asked=chain.settings.asked & given) for chain in chains)
-        if is_own_job:
+        job, table = self.job, self.table
+        if not table.of_chains:
+            return None
+        chains = wanted_chains(self.arguments, job, table)
+        if job is None or job.use == table.command:
             return chains
-        return [replace(chain, settings=settings) for chain, settings in zip(chains, by_flags, strict=True)]
+        given = {name for group in self.arguments.groups for name in group.values}
+        return replace(chains, settings=tuple(replace(settings, asked=settings.asked & given) for settings in chains.settings))
 
-    def settings(self, chains: Sequence[NamedSettings] = ()) -> Any:
-        """Return the task's settings, flags winning over the job; say which have no effect.
+    def request(self) -> Meant:
+        """Return what is meant, flags winning over the job; say which settings have no effect.
 
         Raises `SettingError` for contradicting settings, and with `--strict-settings` for those without effect.
         """
         job, table = self.job, self.table
+        chains = self.chains()
         shared = job.shared if job and not table.of_chains else {}
         given = {**shared, **(job.once if job else {}), **self.arguments.once}
         known = {option.name for option in table.own}
@@ -354,21 +291,25 @@ class Asked:
                 if getattr(job, name) and not hasattr(self.arguments, name):
                     self.voice.say(f'Key "{name}" of the job has no effect: {table.label} does not use it.')
         own = {name: value for name, value in given.items() if name in known}
-        if "frame_range" in known:
-            own = dict(with_custom_range(bpy.context.scene, own))
-        of_chains = {"chains": tuple(chain.settings for chain in chains)} if table.of_chains else {}
-        settings: Settings = table.settings(**own, **of_chains)
-        self._refuse_shared_files(settings)
-        unused = list(without_effect(settings, own).values())
+        request = meant(bpy.context, table, own, chains)
+        self._refuse_shared_files(request.settings)
+        unused = list(without_effect(request.settings, own).values())
         if unused and (self.arguments.strict_settings or bool(job and job.strict_settings and job.use == table.command)):
             raise SettingError("{reason} Leave it out, or change what it depends on.", reason=joined(unused))
-        return settings
+        return request
 
-    def run(self, task: Task[Any], asked_settings: Settings, **how: Any) -> Any:
-        """Run a task on the shot, with `--switch-first` after its limbs are switched to FK; raises a `TwoBoneError`."""
-        is_wanted = getattr(self.arguments, "switch_first", False) or bool(self.job and self.job.switch_first)
-        start = run_after_switch if is_wanted and task.table.task in KEYS_LIMBS else run
-        return start(bpy.context.scene, task, asked_settings, active_object(bpy.context), **how)
+    def done(self) -> tuple[Meant, Any]:
+        """Carry out what is meant, and keep the report in the shot; return both. Raises a `TwoBoneError`."""
+        is_dry = self.is_dry
+        if is_dry and self.arguments.command != "bake":  # Bakes print their own lines.
+            self.voice.say("Dry run, nothing is changed. A run would report:")
+        with names_kept_apart(bpy.context.scene, stays=not is_dry):
+            request = self.request()
+            switch_first = getattr(self.arguments, "switch_first", False) or bool(self.job and self.job.switch_first)
+            report = done(bpy.context.scene, request, dry_run=is_dry, switch_first=switch_first)
+            if not is_dry:
+                keep(bpy.context, request, report)
+        return request, report
 
     def _refuse_shared_files(self, settings: Settings) -> None:
         """Refuse files of settings that are the shot, the job or another output; raises `UsageError`."""
@@ -412,38 +353,38 @@ def task_command(arguments: argparse.Namespace, voice: Voice) -> Outcome:
 
 def _bake(asked: Asked) -> Told:
     """Bake the chains, or with `--dry-run` report what a bake would do."""
-    chains = asked.chains()
-    bake_settings: BakeAllSettings = asked.settings(chains)
-    settings, is_dry = list(bake_settings.chains), asked.arguments.dry_run
-    with named_in_refusals(chains):
-        report = asked.run(BAKE, bake_settings, actions=bake_settings.actions, dry_run=is_dry)
-        if is_dry:
-            planned, goal = rehearsed(chains, report, bake_settings.actions), asked.goal
-            lines = [_line(chain) for chain in planned]
-            lines += [f'Action "{action.action}" of {action.armature}: {action.reason.text()}' for action in report.refused]
-            lines += [f'Would save "{goal}"'] if goal is not None else []
-            for line in lines:
-                asked.voice.say(line)
-            head = {"dry_run": True, "evaluation": report.evaluation, "chains": planned, "sentence": "; ".join(lines)}
-            refused = [asdict(action, dict_factory=as_json) for action in report.refused]
-            saved = str(goal) if goal is not None else None
-            document = headed("dry_run", head | {"refused": refused, "notes": [], "save": saved})
-        else:
-            _tell(report, asked.voice)
-            document = json.loads(report.to_json())
-    missing = what_is_missing if bake_settings.actions == ACTIVE else missing_of_chains
-    largest = None if is_dry else asked.max_error
+    request, report = asked.done()
+    settings = request.chains.settings
+    if asked.is_dry:
+        planned, goal = rehearsed(report, request.actions), asked.goal
+        lines = [_line(chain) for chain in planned]
+        lines += [said.text() for said in skipped_chains(report.skipped)]
+        lines += [f'Action "{action.action}" of {action.armature}: {action.reason.text()}' for action in report.refused]
+        lines += [f'Would save "{goal}"'] if goal is not None else []
+        for line in lines:
+            asked.voice.say(line)
+        head = {"dry_run": True, "evaluation": report.evaluation, "chains": planned, "sentence": "; ".join(lines)}
+        refused = [asdict(action, dict_factory=as_json) for action in report.refused]
+        saved = str(goal) if goal is not None else None
+        document = headed("dry_run", head | {"refused": refused, "skipped": report.skipped, "notes": [], "save": saved})
+    else:
+        _tell(report, asked.voice)
+        document = json.loads(report.to_json())
+    missing = what_is_missing if request.actions == ACTIVE else missing_of_chains
+    largest = None if asked.is_dry else asked.max_error
     return Told(document, settings, missing(settings, document["chains"]), shortcomings(document, largest))
 
 
 def _report(asked: Asked) -> Told:
     """Measure the existing animation against the chains' targets."""
-    chains = asked.chains()
-    settings = [chain.settings for chain in chains]
-    with named_in_refusals(chains):
-        report = run(bpy.context.scene, INSPECT, BakeAllSettings(chains=tuple(settings)), active_object(bpy.context))
+    with names_kept_apart(bpy.context.scene, stays=False):
+        request = meant(bpy.context, asked.table, {}, asked.chains())
+        report = done(bpy.context.scene, request, task=INSPECT)
+    settings = request.chains.settings
     for chain in report.chains:
         asked.voice.say(f"{chain.armature}: {chain.says.text()}")
+    for said in skipped_chains(report.skipped):
+        asked.voice.say(said.text())
     document = json.loads(report.to_json()) | {"kind": "inspect"}
     missing = what_is_missing(settings, document["chains"])
     return Told(document, settings, missing, shortcomings(document, asked.max_error))
@@ -452,14 +393,16 @@ def _report(asked: Asked) -> Told:
 def _convert(asked: Asked) -> Told:
     """Convert IK to baked chains; with `--again`, a rig that is already converted is no error but a warning."""
     try:
-        return replace(_done(CONVERT, asked), settings=[asked.settings().bake()])
+        told = _done(asked)
     except ChainError as error:
-        if not (asked.arguments.again and is_converted(asked.settings().armature, active_object(bpy.context))):
+        settings = asked.request().settings
+        if not (asked.arguments.again and is_converted(settings.armature, active_armature(bpy.context))):
             raise
         warning = f"{error} It is taken for converted already."
         asked.voice.warn(warning)
         empty = BakeReport(kind="convert", chains=[]).to_dict()
-        return Told(empty | {"sentence": warning}, [asked.settings().bake()], [])
+        return Told(empty | {"sentence": warning}, [settings.bake()], [])
+    return replace(told, settings=[told.request.settings.bake()])
 
 
 def _chains(asked: Asked) -> Told:
@@ -478,32 +421,27 @@ def _chains(asked: Asked) -> Told:
     return Told(headed("chains", {"scene": scene.name, "chains": chains}))
 
 
-def _done(task: Task[Any], asked: Asked) -> Told:
+def _done(asked: Asked) -> Told:
     """Run a task, or its dry run."""
-    table, chains = task.table, asked.chains() if task.table.of_chains else []
-    task_settings, active = asked.settings(chains), active_object(bpy.context)
-    actions = getattr(task_settings, "actions", ACTIVE)
-    with named_in_refusals(chains):
-        report = asked.run(task, task_settings, actions=actions, dry_run=asked.is_dry)
+    request, report = asked.done()
     _tell(report, asked.voice)
-    document, settings = json.loads(report.to_json()), [chain.settings for chain in chains]
+    table, settings, active = request.table, request.chains.settings, request.active
+    document = json.loads(report.to_json())
     missed = [chain for chain in report.chains if not chain.is_on_target] if table.is_strict else []
     missing = None
     if not table.is_of_any_shot:
         names = dict.fromkeys(
-            chain_settings.armature or (active.name if active else "") for chain_settings in settings or [task_settings]
+            chain_settings.armature or (active.name if active else "") for chain_settings in settings or [request.settings]
         )
         rigs = (sentence for name in names for sentence in missing_in_rig(name))
         of_chains = table.of_chains and isinstance(report, BakeReport)
         missing = missing_of_chains(settings, document["chains"]) if of_chains else list(rigs)
-    return Told(document, settings, missing, [missed_by(chain).text() for chain in missed])
+    return Told(document, settings, missing, [missed_by(chain).text() for chain in missed], request)
 
 
 def _audit(asked: Asked) -> Told:
     """Measure clips and report whether each is fine, the worst first."""
-    audit_settings: AuditSettings = asked.settings()
-    scene, active = bpy.context.scene, active_object(bpy.context)
-    report = run(scene, AUDIT, audit_settings, active, actions=audit_settings.actions, dry_run=asked.is_dry)
+    _, report = asked.done()
     clips, missed = clips_of(report), []
     asked.voice.say(f"{report.sentence()}")
     for name, clip in clips:
@@ -516,7 +454,7 @@ def _audit(asked: Asked) -> Told:
 
 
 COMMANDS: Mapping[str, Callable[[Asked], Told]] = {
-    **{task.table.command: partial(_done, task) for task in all_tasks()},
+    **dict.fromkeys(OF_COMMAND, _done),
     "bake": _bake,
     "report": _report,
     "convert": _convert,

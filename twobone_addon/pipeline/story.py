@@ -37,6 +37,7 @@ from .beginning import ToWrite
 from .chosen_actions import ALL, refuse_strips
 from .motion.sampling import sample_steps
 from .plan.frame_choice import frame_range
+from .plan.naming import named
 from .report.reports import Report, Results, report_of_clips
 
 Result = TypeVar("Result")
@@ -225,8 +226,9 @@ def by_armature(asked: Asked, active: Object | None) -> dict[Object, Asked]:
         return {find_armature(settings.armature, active): settings}
     chains_of: dict[Object, Any] = {}
     for chain in settings.chains:
-        refuse_strips(ALL, chain.destination)
-        armature = find_armature(chain.armature, active)
+        with named(chain):
+            refuse_strips(ALL, chain.destination)
+            armature = find_armature(chain.armature, active)
         gathered = chains_of[armature] if armature in chains_of else replace(settings, chains=())
         chains_of[armature] = replace(gathered, chains=(*gathered.chains, chain))
     return chains_of

@@ -36,6 +36,9 @@ class BakeSettings(KeySettings, ReachSettings, PlaneSettings, ChainSettings, Set
     automatic: frozenset[str] = field(default=frozenset(), compare=False)
     """Names of the settings whose value the rig or a default has decided, see `decided`: nobody chose it. Not an option."""
 
+    label: str = field(default="", compare=False)
+    """Name of the chain in refusals, where a request is about several; empty if it is about this one only. Not an option."""
+
     limits: tuple[tuple[float, float], ...] = ()
     """Least and greatest angle of each joint in radians, if `joints` is `ALL`: for the first its rotation from rest, for the
     others the angle between its link and the one before. Empty: the limits of upper and lower bone. Not an option."""
@@ -77,7 +80,7 @@ class BakeSettings(KeySettings, ReachSettings, PlaneSettings, ChainSettings, Set
             yield "use_limits", note("Joint Limits has no effect: all limits are +/-180 degrees.")
 
 
-ORIGINS = frozenset({"asked", "automatic"})
+ORIGINS = frozenset({"asked", "automatic", "label"})
 """Fields of `BakeSettings` that tell where its values come from, which makes no other bake and stands in no report."""
 
 OPTIONS: tuple[Option, ...] = options_of(BakeSettings)

@@ -308,6 +308,10 @@ class Table:
     """Whether it never writes, so that every run ends like a dry run."""
     is_of_any_shot: bool = False
     """Whether the command accepts shots in which something that moves the chains is missing."""
+    keeps_reports: bool = False
+    """Whether its chains keep its reports in the file, by which the sidebar tells when a result is out of date."""
+    needs_targets: bool = False
+    """Whether its chains need targets: those of a batch that never had one are left out, and one that has lost its is refused."""
     is_strict: bool = False
     """Whether the command has `--strict`, by which frames out of reach, or clips that are not fine, are a failure."""
     first: frozenset[str] = frozenset()
@@ -352,6 +356,8 @@ TABLES: dict[str, Table] = {
             help="bake chains and report the result",
             progress="Baking {part}   |   Esc: Cancel",
             of_chains=OPTIONS,
+            keeps_reports=True,
+            needs_targets=True,
             is_strict=True,
         ),
         Table(

@@ -29,6 +29,7 @@ from ..errors import ChainError
 from ..pipeline.keying import fewest_keys
 from ..pipeline.motion.sampling import CurveMotion
 from ..pipeline.plan.found_chain import end_bone_of, find_chain
+from ..pipeline.plan.naming import named
 from ..pipeline.plan.planes_of_rig import decided, normal_now
 from ..pipeline.pose.solving import HINGE_TOLERANCE, CurveSamples, RotationCurves, Surroundings, rotation_curves
 from ..pipeline.report.reports import Report
@@ -551,20 +552,21 @@ def align_hinges(_scene: Scene, settings: AlignSettings, active: Object | None, 
     refused: dict[Sentence, None] = {}
     is_any_hinge = False
     for chain_settings in settings.chains:
-        chain = find_chain(chain_settings, active)
-        armature = chain.armature
-        # Two chains may share bones.
-        by_bone = changes.setdefault(armature.name, {})
-        for hinge in hinges_of(armature, chain_settings, chain.names, chain.rest):
-            why = _why_not(hinge, roll=settings.roll)
-            if why:
-                refused[note('Bone "{bone}" is left unchanged: {reason}.', bone=hinge.bone.name, reason=why)] = None
-                continue
-            is_any_hinge = True
-            if hinge.bone.name not in by_bone:
-                by_bone |= {change.bone.name: change for change in _changes(armature, hinge)}
-                if by_bone.get(hinge.bone.name) and by_bone[hinge.bone.name].roll:
-                    refuse_unrollable(armature, hinge.bone.name)
+        with named(chain_settings):
+            chain = find_chain(chain_settings, active)
+            armature = chain.armature
+            # Two chains may share bones.
+            by_bone = changes.setdefault(armature.name, {})
+            for hinge in hinges_of(armature, chain_settings, chain.names, chain.rest):
+                why = _why_not(hinge, roll=settings.roll)
+                if why:
+                    refused[note('Bone "{bone}" is left unchanged: {reason}.', bone=hinge.bone.name, reason=why)] = None
+                    continue
+                is_any_hinge = True
+                if hinge.bone.name not in by_bone:
+                    by_bone |= {change.bone.name: change for change in _changes(armature, hinge)}
+                    if by_bone.get(hinge.bone.name) and by_bone[hinge.bone.name].roll:
+                        refuse_unrollable(armature, hinge.bone.name)
     if not is_any_hinge:
         raise ChainError(joined(refused))
 

@@ -16,6 +16,7 @@ from ..pipeline.chosen_actions import own_span
 from ..pipeline.gate import ik_of, refuse_posed
 from ..pipeline.keying import KeyedChain, keyed_chain
 from ..pipeline.motion.plan_motion import followed_motion, motion_quantities, without_target
+from ..pipeline.plan.naming import named
 from ..pipeline.plan.planning import ChainPlan, plan_before_keys, refuse_overlap, with_own_keyed
 from ..pipeline.plan.stored import was_flipped
 from ..pipeline.pose.solving import SolvedChain, curves_of_poses, solve_chain_poses, without_turns
@@ -71,6 +72,8 @@ class Rehearsal:
     """How motion was sampled, as in `BakeReport`."""
     refused: list[Refused] = field(default_factory=list)
     """Actions, of several, and chains in them that cannot be baked."""
+    skipped: Sequence[str] = ()
+    """Names of chosen stored chains that have never had a target."""
 
 
 def rehearsal(keyed: KeyedChain, report: ChainReport) -> ChainRehearsal:
@@ -166,9 +169,10 @@ def plan_chains(scene: Scene, settings: BakeAllSettings, active: Object | None, 
     refused: list[TwoBoneError] = []
     for chain in settings.chains:
         try:
-            plan = plan_before_keys(scene, with_range(chain, own_span(chosen)), active)
-            armature, names = object_named(plan.names.armature), plan.names
-            refuse_posed(ik_of(scene, armature, (names.upper, names.lower), plan.within))
+            with named(chain):
+                plan = plan_before_keys(scene, with_range(chain, own_span(chosen)), active)
+                armature, names = object_named(plan.names.armature), plan.names
+                refuse_posed(ik_of(scene, armature, (names.upper, names.lower), plan.within))
             plans.append(plan)
         except TwoBoneError as error:
             if chosen is None:

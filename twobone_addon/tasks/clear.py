@@ -11,6 +11,7 @@ from typing import Any
 from ..pipeline.chosen_actions import own_span
 from ..pipeline.plan.found_chain import end_bone_of, find_chain
 from ..pipeline.plan.frame_choice import frame_range
+from ..pipeline.plan.naming import named
 from ..pipeline.report.reports import Report, Results, in_words
 from ..pipeline.story import Story, Task, Write, with_range
 from ..records import replace
@@ -85,7 +86,10 @@ def plan_clearing(
     baked into the NLA its strip is removed: where its destination is the NLA, or, unless `in_strips` is false, where the
     action has no baked keys of it. The target need not exist any more. Raises a `TwoBoneError`.
     """
-    clearings = [_clearing(scene, settings, active, in_strips=in_strips) for settings in chains]
+    clearings = []
+    for chain in chains:
+        with named(chain):
+            clearings.append(_clearing(scene, chain, active, in_strips=in_strips))
     if all_frames:
         clearings = [replace(clearing, start=-math.inf, end=math.inf) for clearing in clearings]
     clearings, held = _with_roots_held(clearings)

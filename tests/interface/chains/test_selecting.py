@@ -123,11 +123,29 @@ def test_of_several_selected_limbs_each_keeps_its_own_settings(empty_file):
 
 def test_a_refused_bake_of_several_limbs_says_which_it_was_and_bakes_none(empty_file):
     rig = legs()
-    rig.twobone.chains["leg.R"].target = None
+    lost = rig.twobone.chains["leg.R"].target
+    name = lost.name
+    bpy.ops.object.mode_set(mode="OBJECT")
+    bpy.context.view_layer.objects.active = lost
+    bpy.ops.object.select_all(action="DESELECT")
+    lost.select_set(state=True)
+    bpy.ops.object.delete()
+    bpy.context.view_layer.update()
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="POSE")
     select_bones(rig, "shin.L", "shin.R")
-    with pytest.raises(RuntimeError, match=r'Chain "leg.R" of "Rig": No target'):
+    with pytest.raises(RuntimeError, match=rf'Chain "leg.R" of "Rig": Target "{name}" is in no scene'):
         bpy.ops.twobone.bake()
     assert rig.animation_data is None
+
+
+def test_of_several_selected_limbs_one_that_never_had_a_target_is_skipped_and_named_as_in_any_batch(empty_file, capfd):
+    rig = legs()
+    rig.twobone.chains["leg.R"].target = None
+    select_bones(rig, "shin.L", "shin.R")
+    bpy.ops.twobone.bake()
+    assert baked() == [("Rig", "thigh.L")]
+    assert "leg.R has no target and was skipped" in capfd.readouterr().out
 
 
 def test_a_chain_that_is_switched_off_is_baked_alone_but_not_among_others(empty_file):

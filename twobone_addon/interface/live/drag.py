@@ -8,13 +8,13 @@ from bpy.app.translations import pgettext_iface
 from mathutils import Vector
 
 from ...errors import SelectionError, TwoBoneError
-from ...pipeline.plan.stored import StoredChain, stored_settings
+from ...pipeline.plan.stored import StoredChain, active_armature, stored_settings
 from ...records import replace
 from ...settings import LIMB_PLANES
 from ..refusing import refuse
 from ..stored.selecting import follow_selection
 from ..stored.storing import key_if_keyed
-from ..stored.where import NeedsChain, active_armature, chain_in
+from ..stored.where import NeedsChain, chain_in
 from .following import is_live
 from .mouse import Pointer, is_navigation, viewports_of
 from .posing import Channels, is_there, key_if_automatic, read_channels, set_values, write_channels

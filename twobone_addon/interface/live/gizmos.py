@@ -5,8 +5,8 @@ from bpy_extras import view3d_utils
 from mathutils import Matrix, Vector
 
 from ...errors import TwoBoneError
-from ...pipeline.plan.stored import StoredChain
-from ..stored.where import MODES, active_armature, chain_in
+from ...pipeline.plan.stored import StoredChain, active_armature
+from ..stored.where import MODES, chain_in
 from .following import is_live
 
 BESIDE = 26.0

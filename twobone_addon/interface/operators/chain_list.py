@@ -4,12 +4,12 @@ from dataclasses import asdict
 
 import bpy
 
-from ...pipeline.plan.stored import stored_settings, stored_values
+from ...pipeline.plan.stored import active_armature, stored_settings, stored_values
 from ...scene.lookup import other_side
 from ..refusing import MayRefuse
 from ..stored.selecting import keep_active, list_changed
 from ..stored.storing import add_chain, add_selected_chain, chain_of_bones, limb_of, set_limb, set_values
-from ..stored.where import NeedsArmature, NeedsChain, active_armature, chain_in
+from ..stored.where import NeedsArmature, NeedsChain, chain_in
 
 
 class TWOBONE_OT_chain_add(MayRefuse, NeedsArmature, bpy.types.Operator):

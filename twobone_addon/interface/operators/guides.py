@@ -6,12 +6,12 @@ import bpy
 from bpy.app.translations import pgettext_rpt
 
 from ...errors import TwoBoneError
-from ...pipeline.plan.stored import StoredChain
+from ...pipeline.plan.stored import StoredChain, active_armature
 from ...scene.writer import assign
 from ...settings.options import POLE_SHAPE, TARGET_SHAPE
 from ..refusing import MayRefuse
 from ..stored.selecting import chain_meant, keep_active
-from ..stored.where import NeedsArmature, active_armature
+from ..stored.where import NeedsArmature
 
 if TYPE_CHECKING:
     from ...scene.bones import ChainNames

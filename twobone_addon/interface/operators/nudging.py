@@ -4,15 +4,17 @@ from typing import Any
 
 import bpy
 
+from ...desk.meant import Meant
 from ...errors import TwoBoneError
-from ...settings.tasks import TABLES, NudgeSettings
+from ...pipeline.plan.stored import active_armature
+from ...settings.tasks import TABLES
 from ..live.drag import CANCEL, CONFIRM, WHEEL, draw_icons
 from ..live.mouse import is_navigation, viewports_of
 from ..live.posing import is_there
 from ..refusing import refuse
 from ..running.from_table import FromTable, operator_for
 from ..stored.selecting import follow_selection, unlisted_limb
-from ..stored.where import NeedsMode, active_armature
+from ..stored.where import NeedsMode
 from .results import whole_and_subframe
 
 WIDER, NARROWER = {"WHEELUPMOUSE", "PAGE_UP"}, {"WHEELDOWNMOUSE", "PAGE_DOWN"}
@@ -48,15 +50,15 @@ class WithMouse(FromTable):
     frame_before: float = 0.0
     """Frame of the scene before the operator."""
 
-    def own_settings(self, context: bpy.types.Context) -> NudgeSettings:
-        """Return the given settings; if they name no limb and the selected one has no stored chain, take the selected bones."""
+    def requested(self, context: bpy.types.Context) -> Meant:
+        """Return the nudge; if they name no limb and the selected one has no stored chain, take the selected bones."""
         armature = active_armature(context)
         named = self.armature and (armature is None or armature.name != self.armature)
         if not (named or self.chain or self.upper or self.lower):
             for name, value in unlisted_limb(context, armature).items():
                 if name in {"upper", "lower", "tip"}:
                     setattr(self, name, value)
-        return super().own_settings(context)
+        return FromTable.requested(self, context)
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         """Begin the drag; without a viewport, or if an offset or `remove` is given, run directly."""
@@ -74,7 +76,8 @@ class WithMouse(FromTable):
             if self.properties.is_property_set("frame") and self.frame != self.frame_before:
                 _go_to(scene, self.frame)
             self.offset = ANY_OFFSET
-            plan = plan_nudge(scene, self.own_settings(context), active_armature(context))
+            request = self.requested(context)
+            plan = plan_nudge(scene, request.settings, request.active)
             self.drag = NudgeDrag(context, plan, event)
         except TwoBoneError as error:
             self._end(context)

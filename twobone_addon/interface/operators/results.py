@@ -9,8 +9,9 @@ import bpy
 from bpy.app.translations import pgettext_rpt
 
 from ...errors import ObjectError, RangeError
+from ...pipeline.plan.stored import active_armature
 from ..refusing import MayRefuse
-from ..stored.where import NeedsArmature, NeedsChain, active_armature, chain_in
+from ..stored.where import NeedsArmature, NeedsChain, chain_in
 
 MOST_MARKERS = 1000
 """Maximum number of markers made; more would clutter the timeline."""

@@ -5,13 +5,14 @@ from typing import Any
 import bpy
 from bpy.app.translations import pgettext_rpt
 
+from ...desk.meant import keep_names_apart, name_back
 from ...errors import TwoBoneError
-from ...pipeline.plan.stored import StoredChain, stored_settings
+from ...pipeline.plan.stored import StoredChain, active_armature, stored_settings
 from ...settings import AUTO, LIMITS, OPTION
 from ..live.following import is_live, start, stop
 from ..refusing import MayRefuse
-from ..stored.storing import keep_names_apart, key_if_keyed, name_back, set_values
-from ..stored.where import NeedsChain, active_armature, chain_in
+from ..stored.storing import key_if_keyed, set_values
+from ..stored.where import NeedsChain, chain_in
 
 STORED = 1e-6
 """Difference in radians up to which a limit still counts as the default, since Blender stores single precision."""

@@ -5,8 +5,8 @@ from typing import Any
 
 import bpy
 
-from ...pipeline.plan.stored import active_chain
-from ..stored.where import MODES, active_armature
+from ...pipeline.plan.stored import active_armature, active_chain
+from ..stored.where import MODES
 
 handles: list[Any] = []
 """Draw handlers registered with Blender."""

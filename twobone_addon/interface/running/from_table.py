@@ -5,15 +5,16 @@ from typing import Any
 
 import bpy
 
-from ...settings.options import ACTIVE, Group
+from ...desk.meant import Meant, meant
+from ...pipeline.plan.stored import active_armature
+from ...settings.options import Group
 from ...settings.tasks import Table
-from ...tasks.all_tasks import task_named
 from ..refusing import can_ask
 from ..rows import draw_options, draw_own_options
 from ..stored.option_properties import given_settings, given_with_range, properties_of, with_properties
-from ..stored.selecting import keep_active, meant_settings
-from ..stored.where import NeedsMode, active_armature
-from .progress import Begun, ShowsProgress
+from ..stored.selecting import chains_selected, keep_active
+from ..stored.where import NeedsMode
+from .progress import ShowsProgress
 
 MEANT = {"armature", "upper", "lower", "tip", "target", "target_bone"}
 """Settings that say which chain an operator works on; shown in the dialog after a refusal."""
@@ -42,24 +43,15 @@ class FromTable(ShowsProgress):
 
     table: Table
 
-    def begin(self, context: bpy.types.Context) -> Begun:
-        """Begin the task with the operator's settings; raises a `TwoBoneError`."""
-        from ...pipeline.run import run_steps
-
-        settings, armature = self.own_settings(context), active_armature(context)
-        actions = getattr(settings, "actions", ACTIVE)
-        return Begun([], run_steps(context.scene, task_named(self.table.task), settings, armature, actions=actions))
-
-    def own_settings(self, context: bpy.types.Context) -> Any:
-        """Return the settings of the task; raises a `TwoBoneError`."""
+    def requested(self, context: bpy.types.Context) -> Meant:
+        """Return the task with the operator's settings; raises a `TwoBoneError`."""
         table = self.table
         if table.of_chains:
-            chains = tuple(meant_settings(context, given_settings(self)))
-            return table.settings(**given_settings(self, table.own), chains=chains)
+            chains = chains_selected(context, table, given_settings(self))
+            return meant(context, table, given_settings(self, table.own), chains)
         has_range = any(option.name == "frame_range" for option in table.own)
-        return table.settings(
-            **(given_with_range(self, context.scene, table.own) if has_range else given_settings(self, table.own))
-        )
+        own = given_with_range(self, context.scene, table.own) if has_range else given_settings(self, table.own)
+        return meant(context, table, own)
 
     def settle(self, report: Any, _said: str) -> None:
         """Make the chain that the report names active."""

@@ -1,6 +1,5 @@
 """Operators that run at once if that is quick, and otherwise in steps with progress in the status bar and Esc to cancel."""
 
-import json
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -9,17 +8,17 @@ from dataclasses import dataclass
 import bpy
 from bpy.app.translations import pgettext_iface, pgettext_rpt
 
+from ...desk.kept import NOT_VERIFIED, keep
+from ...desk.meant import Meant, Renamed, name_back, names_apart
 from ...errors import ObjectError, TwoBoneError
-from ...pipeline.plan.stored import FLIPPED, stored_settings
-from ...pipeline.report.reports import FORMAT, BakeReport
-from ...said import Sentence
+from ...pipeline.plan.stored import active_armature
+from ...pipeline.report.reports import BakeReport
 from ...scene.sampling.stepping import Steps, Verifying, at_once
 from ...settings.tasks import Table
 from ..refusing import CanBeCorrected, can_ask, refuse
 from ..stored.option_properties import show_listed
 from ..stored.selecting import follow_selection
-from ..stored.storing import Renamed, keyed_settings, name_back
-from ..stored.where import active_armature, redraw_viewports
+from ..stored.where import redraw_viewports
 
 PATIENCE_IN_SECONDS = 0.15
 """Seconds of work before progress is shown; a shorter delay goes unnoticed."""
@@ -35,8 +34,7 @@ VERIFYING = "Verifying {part}   |   Esc: Skip"
 class Begun:
     """A bake in progress."""
 
-    keepers: list[str]
-    """Name of the stored chain that keeps each report, or an empty text; an empty list if none are kept."""
+    request: Meant
     steps: Steps[BakeReport]
     part: float = 0.0
     """Progress, from 0 to 1."""
@@ -65,7 +63,7 @@ class Begun:
 
 
 class ShowsProgress(CanBeCorrected):
-    """Mixin for operators whose `begin(context)` returns a `Begun` or raises a `TwoBoneError`."""
+    """Mixin for operators whose `requested(context)` returns what is meant, a `Meant`, or raises a `TwoBoneError`."""
 
     table: Table
     """Option table of the task, with the text of its progress."""
@@ -76,8 +74,22 @@ class ShowsProgress(CanBeCorrected):
     """Whether the result stays in a panel of its own."""
     scene_name: str
     """Name of the scene in which the operator began; from another window it can be removed meanwhile."""
+    switches_first = False
+    """Whether limbs that IK poses are switched to FK before."""
     renamed: Sequence[Renamed] = ()
-    """Stored chains that were renamed to be unique; they get their old names back if the operator fails or is cancelled."""
+    """Stored chains that were renamed to be unique; they get their old names back if nothing comes of the request."""
+
+    def begin(self, context: bpy.types.Context) -> Begun:
+        """Begin what is requested; raises a `TwoBoneError`."""
+        from ...desk.doing import done_in_steps
+
+        self.renamed = names_apart(context.scene)
+        request = self.requested(context)
+        return Begun(request, done_in_steps(context.scene, request, switch_first=self.switches_first))
+
+    def requested(self, context: bpy.types.Context) -> Meant:
+        """Return what is meant by the operator's settings and the selection; raises a `TwoBoneError`."""
+        raise NotImplementedError
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Run without interruption, for scripts and for the redo panel."""
@@ -91,7 +103,7 @@ class ShowsProgress(CanBeCorrected):
                 begun = self.begin(context)
                 report = at_once(begun.steps)
         except TwoBoneError as error:
-            return self.ask_again(self.explain(context, error))
+            return self.ask_again(error.sentence)
         self.refusal = None
         return self._done(context, begun, report)
 
@@ -107,7 +119,7 @@ class ShowsProgress(CanBeCorrected):
                 self.begun = self.begin(context)
                 report = self.begun.work(PATIENCE_IN_SECONDS)
         except TwoBoneError as error:
-            return self.ask_to_correct(context, self.explain(context, error))
+            return self.ask_to_correct(context, error.sentence)
         if report is not None:
             return self._done(context, self.begun, report)
         self.scene_name = context.scene.name
@@ -121,7 +133,7 @@ class ShowsProgress(CanBeCorrected):
         if self.scene_name not in bpy.data.scenes:
             self._give_up(context)
             error = ObjectError('Scene "{scene}" was removed meanwhile. Begin again in another one.', scene=self.scene_name)
-            return refuse(self, self.explain(context, error))
+            return refuse(self, error.sentence)
         if event.type == "ESC":
             ended = self._stopped(context)
             if ended is None:
@@ -134,7 +146,7 @@ class ShowsProgress(CanBeCorrected):
                 report = self.begun.work(SLICE_IN_SECONDS)
         except TwoBoneError as error:
             self._clean_up(context)
-            return refuse(self, self.explain(context, error))
+            return refuse(self, error.sentence)
         if report is not None:
             self._clean_up(context)
             return self._done(context, self.begun, report)
@@ -152,10 +164,6 @@ class ShowsProgress(CanBeCorrected):
 
     def settle(self, _report: BakeReport, _said: str) -> None:
         """Do further work once the keys are written, given the sentence shown; nothing by default."""
-
-    def explain(self, _context: bpy.types.Context, error: TwoBoneError) -> Sentence:
-        """Return the sentence that explains an error."""
-        return error.sentence
 
     def _stopped(self, context: bpy.types.Context) -> set[str] | None:
         """Stop: `None` if nothing has changed, or how the operator ends if the keys are already written."""
@@ -184,21 +192,19 @@ class ShowsProgress(CanBeCorrected):
                 name_back(self.renamed)
 
     def _done(self, context: bpy.types.Context, begun: Begun, report: BakeReport, *, is_verified: bool = True) -> set[str]:
-        from ...scene.restoring import write_animated_values
-
-        ending = "" if is_verified else f"; {pgettext_rpt('not verified')}"
+        ending = "" if is_verified else f"; {NOT_VERIFIED.text(pgettext_rpt)}"
         text = report.sentence(pgettext_rpt) + ending
         self.settle(report, text)
-        keep_report(context, report, begun.keepers)
-        write_animated_values()
+        keep(context, begun.request, report, is_verified=is_verified)
         redraw_viewports(context.window_manager)
         self.report({"INFO" if report.is_as_asked else "WARNING"}, shortened(text, ending) if can_ask(context) else text)
         if not report.is_changed:
+            name_back(self.renamed)
             return {"CANCELLED"}  # Without changes there must be no undo step.
         armature = active_armature(context) if can_ask(context) and "UNDO" in self.bl_options else None
         if armature is not None and armature.type == "ARMATURE" and armature.is_editable:
             has_more = not report.is_as_asked or len(text) > LONGEST
-            shown = text if has_more and not (self.has_panel or any(begun.keepers)) else ""
+            shown = text if has_more and not (self.has_panel or any(begun.request.keepers)) else ""
             if armature.twobone.said != shown:
                 armature.twobone.said = shown
         return {"FINISHED"}
@@ -225,21 +231,3 @@ def shortened(text: str, ending: str = "") -> str:
     room = LONGEST - len(ending)
     end = max(text.rfind(mark, 0, room - 1) for mark in ("; ", ". ", ", ", ": "))
     return text[: end if end > 0 else room - 2].rstrip() + " \u2026" + ending
-
-
-def keep_report(context: bpy.types.Context, report: BakeReport, keepers: list[str]) -> None:
-    """Store the report on the window manager, and that of each chain on its stored chain."""
-    context.window_manager.twobone_report = report.to_json()
-    if not keepers:  # Reports such as those of planted feet and contacts describe a whole character, not chains.
-        return
-    for keeper, chain in zip(keepers, report.chains, strict=True):
-        stored = bpy.data.objects[chain.armature].twobone.chains.get(keeper) if keeper else None
-        if stored is not None:
-            # The baked pose is bent to the other side now, so the next bake must keep the pose's side rather than flip it back.
-            settings = stored_settings(stored.id_data, stored, {})
-            baked = (settings.plane, settings.bend, settings.influence)
-            is_flipped = baked == ("POSE", "NEGATIVE", 1.0) and not keyed_settings(stored)
-            if is_flipped:
-                stored.bend = "POSITIVE"
-            document = {**chain.to_dict(), "said": [note.to_dict() for note in chain.notes], "version": FORMAT}
-            stored.report = json.dumps({**document, FLIPPED: True} if is_flipped else document)

@@ -1,23 +1,23 @@
 """Redo panel for operators on stored chains: repeating them with changed settings also changes the stored chain."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import bpy
 from bpy.app.translations import pgettext_iface
 
-from ...errors import ObjectError
-from ...pipeline.plan.stored import StoredChain, limit_pairs, over_stored, stored_settings
+from ...desk.kept import chain_kept, keyed_settings
+from ...desk.meant import Chains, chain_named
+from ...pipeline.plan.stored import StoredChain, active_armature, chain_stored, limit_pairs
 from ...pipeline.report.reports import BakeReport
 from ...scene.lookup import find_armature
 from ...settings import OPTIONS, BakeSettings
 from ...settings.options import Group
+from ...settings.tasks import Table
 from ..rows import draw_options
 from ..stored.option_properties import given_settings, offer_range
 from ..stored.properties import TwoBoneLimit
-from ..stored.selecting import meant_settings
-from ..stored.storing import keyed_settings, set_limits, set_values
-from ..stored.where import active_armature
+from ..stored.selecting import chains_selected
+from ..stored.storing import set_limits, set_values
 from .from_table import MEANT
 
 
@@ -39,14 +39,15 @@ class RepeatsChain:
         options={"HIDDEN", "SKIP_SAVE"},
     )
 
+    table: Table
     is_repeated: bool
     """Whether the redo panel repeats the operator for a stored chain."""
 
     several = 0
     """Number of chains if there are several; 0 for a single one."""
 
-    def wanted_settings(self, context: bpy.types.Context) -> list[BakeSettings]:
-        """Return the settings of each chain, completing the given ones from stored chain, selection and rig.
+    def wanted_chains(self, context: bpy.types.Context) -> Chains:
+        """Return the chains with their settings, completing the given ones from stored chain, selection and rig.
 
         When the redo panel repeats the operator, the result depends on its settings alone. Raises a `TwoBoneError`.
         """
@@ -54,16 +55,18 @@ class RepeatsChain:
         given = given_settings(self)
         if self.limits:
             given["limits"] = limit_pairs(self.limits)
+        if self.is_repeated:
+            return self._repeated(context, given)
         if self.stored:
-            return [self._settings_of_stored(context, given)]
-        return meant_settings(context, given)
+            return chain_named(context, self.table, given, self.stored)
+        return chains_selected(context, self.table, given)
 
-    def show(self, chains: Sequence[BakeSettings]) -> None:
+    def show(self, chains: Chains) -> None:
         """Show the complete settings of a single chain in the redo panel, or the number of several chains."""
-        self.several = len(chains) if len(chains) > 1 else 0
+        self.several = len(chains.settings) if len(chains.settings) > 1 else 0
         if self.several:
             return
-        (settings,) = chains
+        (settings,) = chains.settings
         for option in OPTIONS:
             setattr(self, option.name, getattr(settings, option.name))
         offer_range(self, bpy.context.scene)
@@ -102,33 +105,20 @@ class RepeatsChain:
 
     def stored_chain(self) -> StoredChain | None:
         """Return the stored chain that the operator works on; `None` for several chains or one that is not stored."""
-        armature = bpy.data.objects.get(self.armature)
-        return armature.twobone.chains.get(self.stored) if armature is not None and self.stored else None
+        return chain_kept(self.armature, self.stored) if self.armature else None
 
     def keyed_settings(self) -> set[str]:
         """Return the names of the settings that are keyed on the stored chain."""
         chain = self.stored_chain()
         return keyed_settings(chain) if chain is not None else set()
 
-    def _settings_of_stored(self, context: bpy.types.Context, given: dict[str, Any]) -> BakeSettings:
-        """Return the stored chain's settings overridden by `given`; if `given` has bones, it is complete.
-
-        Raises a `TwoBoneError`.
-        """
-        armature = find_armature(self.armature, active_armature(context))
-        chain = armature.twobone.chains.get(self.stored)
-        if chain is None:
-            known = ", ".join(f'"{chain.name}"' for chain in armature.twobone.chains) or "none"
-            raise ObjectError(
-                'Armature "{armature}" has no stored chain "{chain}". Use the name of one that it has ({known}).',
-                armature=armature.name,
-                chain=self.stored,
-                known=known,
-            )
-        if not (self.upper or self.lower):
-            return stored_settings(armature, chain, over_stored(context.scene, chain, given))
-        # A bend or an influence that was changed in the redo panel is not the keyed one of the stored chain.
-        stored = self.stored if (self.bend, self.influence) == (chain.bend, chain.influence) else ""
+    def _repeated(self, context: bpy.types.Context, given: dict[str, Any]) -> Chains:
+        """Return the stored chain with the settings of the redo panel, which are complete; raises a `TwoBoneError`."""
         from ...pipeline.plan.planes_of_rig import decided
 
-        return decided(BakeSettings(**{**given, "armature": armature.name}, stored=stored), armature)
+        armature = find_armature(self.armature, active_armature(context))
+        chain = chain_stored(armature, self.stored)
+        # A bend or an influence that was changed in the redo panel is not the keyed one of the stored chain.
+        stored = self.stored if (self.bend, self.influence) == (chain.bend, chain.influence) else ""
+        settings = decided(BakeSettings(**{**given, "armature": armature.name}, stored=stored), armature)
+        return Chains((settings,), (self.stored,))

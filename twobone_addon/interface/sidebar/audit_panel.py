@@ -3,11 +3,12 @@
 import bpy
 from bpy.app.translations import pgettext_iface
 
+from ...pipeline.plan.stored import active_armature
 from ...said import note
-from ..operators.of_tasks import TWOBONE_OT_audit
+from ..operators.of_tasks import OPERATORS
 from ..operators.results import TWOBONE_OT_audit_show, parsed_report
 from ..rows import draw_sentence
-from ..stored.where import MODES, active_armature
+from ..stored.where import MODES
 from .panels import Sidebar
 
 MOST_CLIPS = 20
@@ -29,8 +30,8 @@ class TWOBONE_PT_audit(Sidebar, bpy.types.Panel):
         """Draw the button, then a row for each clip."""
         layout = self.layout
         row = layout.row(align=True)
-        row.operator(TWOBONE_OT_audit.bl_idname, icon="VIEWZOOM")
-        row.operator(TWOBONE_OT_audit.bl_idname, text="All Actions").actions = "ALL"
+        row.operator(OPERATORS["audit"].bl_idname, icon="VIEWZOOM")
+        row.operator(OPERATORS["audit"].bl_idname, text="All Actions").actions = "ALL"
         report = parsed_report(context.window_manager.twobone_audit)
         clips = report.get("clips", [report] if report else [])
         column = layout.column(align=True)

@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING
 
 import bpy
 
+from ...pipeline.plan.stored import active_armature
 from ..operators.nudging import TWOBONE_OT_nudge
 from ..operators.results import TWOBONE_OT_jump_to_frame
-from ..stored.where import MODES, active_armature, chain_in
+from ..stored.where import MODES, chain_in
 from .panels import Sidebar
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import bpy
 from bpy.app.translations import pgettext_iface
 
 from ...errors import ChainError
-from ...pipeline.plan.stored import StoredChain
+from ...pipeline.plan.stored import StoredChain, active_armature
 from ...said import Sentence, note
 from ...settings import LETTERS
 from ...settings.options import Group
@@ -27,7 +27,7 @@ from ..operators.switches import TWOBONE_OT_fit_plane, TWOBONE_OT_flip, TWOBONE_
 from ..rows import draw_options, draw_remedy, draw_sentence, draw_set_up
 from ..stored.option_properties import CONTEXT
 from ..stored.selecting import offered_limb
-from ..stored.where import MODES, active_armature, chain_in
+from ..stored.where import MODES, chain_in
 from ..watching import Memory
 from .presets import TWOBONE_PT_presets
 from .sight_rows import draw_sight, is_seen_elsewhere

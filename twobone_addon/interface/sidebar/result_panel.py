@@ -5,13 +5,13 @@ from typing import Any
 import bpy
 
 from ...errors import TwoBoneError
-from ...pipeline.plan.stored import StoredChain, stored_settings
+from ...pipeline.plan.stored import StoredChain, active_armature, stored_settings
 from ...pipeline.report.reports import statement_of
 from ...said import INFO, Sentence, note
 from ..operators.results import TWOBONE_OT_make_markers, parsed_report
 from ..rows import draw_sentence, draw_span
 from ..stored.option_properties import CONTEXT
-from ..stored.where import MODES, active_armature, chain_in
+from ..stored.where import MODES, chain_in
 from .panels import ChainPanel, Sidebar
 from .remembering import digests
 from .sight_rows import draw_switch, is_seen_elsewhere, motion_to_fk
@@ -81,7 +81,8 @@ class TWOBONE_PT_planting(ChainPanel, bpy.types.Panel):
 
         result = parsed_report(active_armature(context).twobone.planted)
         units = units_of(context.scene)
-        draw_sentence(self.layout, Sentence(result["sentence"]), context)
+        said = result.get("said")  # Not stored by 4.0.0.
+        draw_sentence(self.layout, Sentence.from_dict(said) if said else Sentence(result["sentence"]), context)
         column = self.layout.column(align=True)
         leg = result.get("leg", 0.0)
         for contact in result["contacts"][:MOST_RANGES]:

@@ -4,6 +4,7 @@ from typing import Any
 
 import bpy
 
+from ...pipeline.plan.stored import active_armature
 from ...said import note
 from ...settings import LIMITS
 from ...settings.options import Group
@@ -11,7 +12,7 @@ from ..operators.results import TWOBONE_OT_contact_jump, TWOBONE_OT_contact_tick
 from ..operators.switches import TWOBONE_OT_read_limits, is_on
 from ..rows import draw_options, draw_sentence, draw_span, draw_switch
 from ..stored.option_properties import CONTEXT
-from ..stored.where import active_armature, chain_in
+from ..stored.where import chain_in
 from .forecasting import draw_forecast
 from .panels import MAIN, NOT_STORED, ChainPanel
 

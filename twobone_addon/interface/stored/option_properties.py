@@ -12,11 +12,10 @@ from typing import Any
 import bpy
 from bpy.app.translations import pgettext_iface
 
-from ...pipeline.plan.stored import with_custom_range
+from ...pipeline.plan.stored import active_armature, with_custom_range
 from ...records import replace
 from ...settings import AUTOMATIC, OPTIONS
 from ...settings.options import ACTIVE, ALL, AXES, Option, OptionKind
-from .where import active_armature
 
 SUBTYPES = {"LENGTH": "DISTANCE", "ANGLE": "ANGLE", "FACTOR": "FACTOR"}
 """Property subtype of each unit; `FRAMES` and `NONE` have none."""

@@ -5,8 +5,8 @@ from typing import Any
 import bpy
 from bpy.app.handlers import depsgraph_update_post, load_post, persistent, redo_post, redo_pre, undo_post, undo_pre
 
+from ...pipeline.plan.stored import GUIDES
 from ...scene.sampling.stage import STAGE_NAME
-from .where import GUIDES
 
 BONES = ("upper", "lower", "tip", "toe")
 """Properties of a chain that name a bone of its own armature."""

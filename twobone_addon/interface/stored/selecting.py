@@ -11,13 +11,14 @@ from typing import Any
 import bpy
 from bpy.app.handlers import depsgraph_update_post, persistent
 
+from ...desk.meant import Chains, chain_named, chain_new, chains_chosen
 from ...errors import SelectionError, TwoBoneError
-from ...pipeline.plan.stored import StoredChain, active_chain, over_stored, stored_settings
+from ...pipeline.plan.stored import StoredChain, active_armature, active_chain, guided_chains
 from ...scene.sampling.stage import STAGE_NAME
 from ...scene.writer import assign
-from ...settings import BakeSettings
+from ...settings.tasks import Table
 from .storing import add_chain, add_selected_chain, selected_limb
-from .where import active_armature, guided_chains, redraw_viewports
+from .where import redraw_viewports
 
 BONE_GUIDES = (("target", "target_bone"), ("pole", "pole_bone"))
 """Properties of a chain that point to an object, and those that name a bone of it to follow."""
@@ -143,30 +144,23 @@ def chain_meant(context: bpy.types.Context, armature: bpy.types.Object) -> Store
     return active_chain(armature) or add_selected_chain(armature)
 
 
-def meant_settings(context: bpy.types.Context, given: dict[str, Any]) -> list[BakeSettings]:
-    """Return the complete settings to bake: those of the chain given by name, else of all selected chains, else the active one.
+def chains_selected(context: bpy.types.Context, table: Table, given: dict[str, Any]) -> Chains:
+    """Return the chain given by name, or else all selected chains, or else the active one, with complete settings.
 
     Disabled ones among several selected chains are skipped. Raises a `TwoBoneError`, also if the selected limb has no stored
     chain and no target is given.
     """
-    from ...pipeline.plan.completing import completed, fresh_settings
-
-    scene, armature = context.scene, active_armature(context)
+    armature = active_armature(context)
     named = given.get("armature")
     if given.get("upper") or given.get("lower") or (named and (armature is None or named != armature.name)):
-        return [completed(scene, given, armature)]
+        return chain_named(context, table, given)
     unlisted = unlisted_limb(context, armature)
     if unlisted and not given.get("target"):
         raise SelectionError(NOT_LISTED, bone=unlisted["lower"])
     if unlisted:
-        return [fresh_settings(scene, given, armature)]
+        return chain_new(context, given)
     chains = meant_chains(context.view_layer, armature)
-    if not chains:
-        return [completed(scene, given, armature)]
-    return [
-        stored_settings(chain.id_data, chain, over_stored(scene, chain, {**given, "armature": chain.id_data.name}))
-        for chain in chains
-    ]
+    return chains_chosen(context, table, chains, given) if len(chains) > 1 else chain_named(context, table, given)
 
 
 def meant_chains(view_layer: bpy.types.ViewLayer, armature: bpy.types.Object | None) -> list[StoredChain]:

@@ -1,28 +1,17 @@
 """Add stored chains to an armature, and change them."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
 import bpy
 
-from ...pipeline.plan.stored import StoredChain, free_name, fresh_range
+from ...desk.kept import keyed_settings
+from ...desk.meant import keep_names_apart
+from ...pipeline.plan.stored import StoredChain, fresh_range
 from ...scene.writer import add_item, assign, on_failure
 from ...settings import OPTIONS
 from ...settings.options import OptionKind
-from .option_properties import ANIMATED
-
-
-@dataclass(frozen=True, slots=True)
-class Renamed:
-    """A chain that was renamed to have a unique name."""
-
-    armature: str
-    now: str
-    """New name of the chain."""
-    before: str
-    """Old name of the chain."""
 
 
 def add_chain(armature: bpy.types.Object, name: str, values: dict[str, Any]) -> StoredChain:
@@ -79,13 +68,6 @@ def set_limb(chain: StoredChain, limb: Mapping[str, str]) -> None:
         assign(chain, name, value)
 
 
-def keyed_settings(chain: StoredChain) -> set[str]:
-    """Return the names of the settings that have F-Curves or drivers, which a bake reads at every frame."""
-    from ...scene.keys.reading import is_animated
-
-    return {name for name in ANIMATED if is_animated(chain.id_data, chain.path_from_id(name))}
-
-
 def key_if_keyed(context: bpy.types.Context, chain: StoredChain, name: str) -> None:
     """Key a setting of a stored chain at the present frame if it is already keyed and auto-keying is on."""
     if context.scene.tool_settings.use_keyframe_insert_auto and name in keyed_settings(chain):
@@ -100,25 +82,6 @@ def set_limits(limits: Any, pairs: tuple[tuple[float, float], ...]) -> None:
         limits.add()
     for limit, (least, greatest) in zip(limits, pairs, strict=True):
         limit.minimum, limit.maximum = least, greatest
-
-
-def keep_names_apart(armature: bpy.types.Object) -> list[Renamed]:
-    """Rename chains with the same name as one above them in the list, as Blender does for bones; return what was renamed."""
-    taken: set[str] = set()
-    renamed = []
-    for chain in armature.twobone.chains:
-        name = free_name(chain.name, taken)
-        if name != chain.name:
-            renamed.append(Renamed(armature.name, name, chain.name))
-            assign(chain, "name", name)
-        taken.add(name)
-    return renamed
-
-
-def name_back(renamed: Sequence[Renamed]) -> None:
-    """Undo the renames of `keep_names_apart`."""
-    for entry in renamed:
-        bpy.data.objects[entry.armature].twobone.chains[entry.now].name = entry.before
 
 
 def chain_of_bones(armature: bpy.types.Object, upper: str, lower: str) -> StoredChain | None:

@@ -1,32 +1,9 @@
-"""The armature and the chain that the user works on, from the active object; and mixins for operators that need them."""
+"""The chain that the user works on, from the active object; and mixins for operators that need it or its armature."""
 
 import bpy
 from bpy.app.translations import pgettext_rpt
 
-from ...pipeline.plan.stored import StoredChain, active_chain, active_object
-
-GUIDES = ("target", "pole", "plane_object")
-"""Properties of a chain that point to objects which the user moves while working on it."""
-
-MODES = {"OBJECT", "POSE"}
-
-
-def active_armature(context: bpy.types.Context) -> bpy.types.Object | None:
-    """Return the active armature, or one with a chain that uses the active object as target, pole or plane.
-
-    Of several armatures, one whose active chain uses the object comes first. `None` without an active object or such a chain.
-    """
-    active = active_object(context)
-    if active is None or active.type == "ARMATURE":
-        return active
-    guided = [rig for rig in context.scene.objects if rig.type == "ARMATURE" and guided_chains(rig, active)]
-    return next((rig for rig in guided if active_chain(rig) in guided_chains(rig, active)), guided[0] if guided else None)
-
-
-def guided_chains(armature: bpy.types.Object, guide: bpy.types.Object) -> list[StoredChain]:
-    """Return the armature's chains that use an object as target, pole or plane, the active chain first."""
-    chains = [chain for chain in armature.twobone.chains if any(getattr(chain, name) == guide for name in GUIDES)]
-    return sorted(chains, key=lambda chain: chain != active_chain(armature))
+from ...pipeline.plan.stored import MODES, StoredChain, active_armature, active_chain
 
 
 def chain_in(context: bpy.types.Context) -> StoredChain | None:

@@ -16,7 +16,7 @@ from ...scene.rig.chain_finding import automatic_tip, chain_from_names, chain_fr
 from ...settings import LIMB_PLANES, PAIRS, BakeSettings
 from .found_chain import chain_found
 from .planes_of_rig import decided, first_plane, normal_at_rest
-from .stored import StoredChain, active_chain, explicit, over_stored, stored_settings, with_custom_range
+from .stored import StoredChain, active_chain, chain_stored, explicit, over_stored, stored_settings, with_custom_range
 
 
 def completed(scene: Scene, given: Mapping[str, Any], active: Object | None = None, stored: str = "") -> BakeSettings:
@@ -28,13 +28,8 @@ def completed(scene: Scene, given: Mapping[str, Any], active: Object | None = No
     """
     if stored:
         armature = find_armature(given.get("armature", ""), active)
-        if stored not in armature.twobone.chains:
-            raise ChainError(
-                'Armature "{armature}" has no stored chain "{chain}". Choose one from its list.',
-                armature=armature.name,
-                chain=stored,
-            )
-        return stored_settings(armature, armature.twobone.chains[stored], given)
+        chain = chain_stored(armature, stored)
+        return stored_settings(armature, chain, over_stored(scene, chain, given))
     armature = objects_by_name().get(given["armature"]) if given.get("armature") else active
     chain = active_chain(armature)
     if armature is not None and chain is not None and not (given.get("upper") or given.get("lower")):

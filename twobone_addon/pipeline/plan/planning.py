@@ -9,7 +9,7 @@ from ...core.rig.bones import RestChain
 from ...core.rig.posing import bone_that_stops_stretch, scale_carriers
 from ...errors import ChainError, DependencyError, ObjectError
 from ...records import replace
-from ...said import Sentence, Value, note
+from ...said import Sentence, note
 from ...scene.blender_types import Channel, Object, PoseBone, Scene
 from ...scene.bones import ChainNames, scale_path
 from ...scene.graph.rig_graph import Dependencies, dependencies
@@ -215,16 +215,8 @@ def _refuse_feedback(role: str, above: Dependencies, names: ChainNames, rest: Re
             )
 
 
-class OverlapError(ChainError):
-    """Two chains that would write the same keys; `numbers` are their positions among the given chains."""
-
-    def __init__(self, sentence: str, numbers: tuple[int, int], /, **values: Value) -> None:
-        super().__init__(sentence, **values)
-        self.numbers = numbers
-
-
 def refuse_overlap(plans: Sequence[ChainPlan]) -> None:
-    """Raise `OverlapError` if a later chain would overwrite keys that an earlier one has just written."""
+    """Raise `ChainError` if a later chain would overwrite keys that an earlier one has just written."""
     keyed_by: dict[tuple[str, str], list[int]] = {}
     for number, plan in enumerate(plans):
         for path in plan.keyed_paths():
@@ -235,10 +227,9 @@ def refuse_overlap(plans: Sequence[ChainPlan]) -> None:
                     # Chains without names of their own are told apart by their numbers.
                     if names[0] == names[1]:
                         names = [f"{name} ({position + 1})" for name, position in zip(names, (before, number), strict=True)]
-                    raise OverlapError(
+                    raise ChainError(
                         'Chains "{first}" and "{second}" of "{armature}" both key {path} at the same frames. Disable one of '
                         "them, give them ranges of their own, or let the last one win.",
-                        (before, number),
                         first=names[0],
                         second=names[1],
                         armature=plan.names.armature,
@@ -254,4 +245,4 @@ def _share_frames(first: ChainPlan, second: ChainPlan) -> bool:
 
 
 def _name(plan: ChainPlan) -> str:
-    return plan.settings.stored or f"{plan.names.upper} to {plan.names.lower}"
+    return plan.settings.label or plan.settings.stored or f"{plan.names.upper} to {plan.names.lower}"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Any, TypeAlias
 
+from ...errors import ChainError
 from ...scene.blender_types import Context, Object, Scene
 from ...scene.lookup import refuse_namesake
 from ...settings import AUTO, AUTOMATIC, OPTIONS, BakeSettings
@@ -39,6 +41,66 @@ def active_chain(armature: Object | None) -> StoredChain | None:
 def active_object(context: Context) -> Object | None:
     """The active object, even without a window in the context."""
     return context.view_layer.objects.active if context.view_layer else None
+
+
+MODES = {"OBJECT", "POSE"}
+"""Modes of Blender in which a task can run."""
+
+GUIDES = ("target", "pole", "plane_object")
+"""Properties of a chain that point to objects which the user moves while working on it."""
+
+
+def active_armature(context: Context) -> Object | None:
+    """The active armature, or one with a chain that uses the active object as target, pole or plane.
+
+    Of several armatures, one whose active chain uses the object comes first. `None` without an active object; an object that
+    no chain uses is returned as it is, to be refused by its name.
+    """
+    active = active_object(context)
+    if active is None or active.type == "ARMATURE":
+        return active
+    guided = [rig for rig in context.scene.objects if rig.type == "ARMATURE" and guided_chains(rig, active)]
+    return next((rig for rig in guided if active_chain(rig) in guided_chains(rig, active)), guided[0] if guided else None)
+
+
+def guided_chains(armature: Object, guide: Object) -> list[StoredChain]:
+    """The armature's chains that use an object as target, pole or plane, the active chain first."""
+    chains = [chain for chain in armature.twobone.chains if any(getattr(chain, name) == guide for name in GUIDES)]
+    return sorted(chains, key=lambda chain: chain != active_chain(armature))
+
+
+def chain_stored(armature: Object, name: str) -> StoredChain:
+    """The chain that is stored on an armature under a name; raises `ChainError` where there is none."""
+    chain = armature.twobone.chains.get(name)
+    if chain is None:
+        known = ", ".join(f'"{stored.name}"' for stored in armature.twobone.chains) or "none"
+        raise ChainError(
+            'Armature "{armature}" has no stored chain "{chain}". Use the name of one that it has ({known}).',
+            armature=armature.name,
+            chain=name,
+            known=known,
+        )
+    return chain
+
+
+def lost_target(chain: StoredChain) -> str | None:
+    """Name of the target that a stored chain has lost, empty where nobody knows it; `None` if it has one, or never had one.
+
+    A chain without a target that was baked before, or that names a target bone, has lost its target, as has one whose target
+    was seen to be deleted.
+    """
+    if chain.target is not None or not (chain.target_bone or chain.report or chain.lost_target):
+        return None
+    return chain.lost_target or str(last_report(chain).get("target", ""))
+
+
+def last_report(chain: StoredChain) -> dict[str, Any]:
+    """What the chain's last bake has reported; empty without one, and where somebody has written something else there."""
+    try:
+        report = json.loads(chain.report or "{}")
+    except ValueError:
+        return {}
+    return report if isinstance(report, dict) else {}
 
 
 def is_in_scope(armature: Object, scope: str, active: Object | None) -> bool:

@@ -292,11 +292,7 @@ class BakeReport(Report):
             named = [Sentence("{action}", {"action": name}) for name in failed[:MOST_SAID]]
             named += [Sentence("{count} more", {"count": len(failed) - MOST_SAID})] if len(failed) > MOST_SAID else []
             parts.append(Sentence("some limbs failed in {actions}", {"actions": joined(named, ", ")}))
-        if len(self.skipped) == 1:
-            parts.append(Sentence("{chain} has no target and was skipped", {"chain": self.skipped[0]}))
-        elif self.skipped:
-            parts.append(Sentence("{chains} have no target and were skipped", {"chains": ", ".join(self.skipped)}))
-        return joined(parts, "; ")
+        return joined([*parts, *skipped_chains(self.skipped)], "; ")
 
     def _baked(self) -> list[Sentence]:
         if len(self.chains) == 1:
@@ -330,6 +326,15 @@ class BakeReport(Report):
         elif any(chain.statements for chain in self.chains):
             parts.append(max((chain.at_worst for chain in self.chains), key=lambda worst: worst.distance).says)
         return parts
+
+
+def skipped_chains(names: Sequence[str]) -> list[Sentence]:
+    """What is said of chosen chains that never had a target; nothing where there are none."""
+    if not names:
+        return []
+    if len(names) == 1:
+        return [Sentence("{chain} has no target and was skipped", {"chain": names[0]})]
+    return [Sentence("{chains} have no target and were skipped", {"chains": ", ".join(names)})]
 
 
 def _limb_count(chains: Sequence[ChainReport]) -> int:

@@ -19,6 +19,7 @@ from ...core.rig.rotations import is_flat, nearest_rotation
 from ...errors import ObjectError, SettingError, WriteError
 from ...pipeline.keying import KeyDrift, all_held_beside, full_rate_keys, planned_few_keys, with_calm_axes
 from ...pipeline.motion.plan_motion import motion_quantities
+from ...pipeline.plan.naming import named
 from ...pipeline.plan.planning import ChainPlan, plan_chain
 from ...pipeline.pose.solving import CurveSamples, SolvedChain, Surroundings, rotation_curves
 from ...pipeline.report.reporting import chain_report
@@ -245,24 +246,27 @@ def planned_guides(
 ) -> tuple[list[ChainPlan], list[list[Object]]]:
     """Plan the chains and find the target and pole of each; raises a `TwoBoneError` where these could not be keyed."""
     refuse_stretched_time(scene)
-    _refuse_source(chains)
+    for chain in chains:
+        with named(chain):
+            _refuse_source(chain)
     # The target's own keys, which would give an automatic range, are about to be replaced.
     chains = [replace(chain, frame_range="SCENE") if chain.frame_range == "AUTO" else chain for chain in chains]
-    plans = [plan_chain(scene, chain, active) for chain in chains]
-    objects = [_guide_objects(plan.settings) for plan in plans]
+    plans, objects = [], []
+    for chain in chains:
+        with named(chain):
+            plans.append(plan_chain(scene, chain, active))
+            objects.append(_guide_objects(plans[-1].settings))
     _refuse_shared(objects)
     return plans, objects
 
 
-def _refuse_source(chains: Sequence[BakeSettings]) -> None:
+def _refuse_source(settings: BakeSettings) -> None:
     """Raise `SettingError` for a target on another character's limb: the keys made here place it at this limb."""
-    for settings in chains:
-        if settings.target_root_bone:
-            raise SettingError(
-                'Target Root Bone is "{bone}", but keys for a target are made where this limb is. Leave it empty to bake a '
-                "target.",
-                bone=settings.target_root_bone,
-            )
+    if settings.target_root_bone:
+        raise SettingError(
+            'Target Root Bone is "{bone}", but keys for a target are made where this limb is. Leave it empty to bake a target.',
+            bone=settings.target_root_bone,
+        )
 
 
 def _guide_objects(settings: BakeSettings) -> list[Object]:

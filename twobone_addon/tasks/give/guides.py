@@ -22,6 +22,7 @@ from ...pipeline.motion.sampling import sample
 from ...pipeline.plan.completing import names_of
 from ...pipeline.plan.found_chain import chain_found, chain_names
 from ...pipeline.plan.frame_choice import frame_range
+from ...pipeline.plan.naming import named
 from ...pipeline.plan.stored import StoredChain
 from ...pipeline.story import Sample, Story
 from ...records import replace
@@ -336,7 +337,10 @@ def missing_guides(scene: Scene, chains: Sequence[BakeSettings], active: Object 
 
     They are assigned to the stored chains that the settings come from, so that the run's next action finds them there.
     """
-    settings = [_filled(scene, chain, active) for chain in chains]
+    settings = []
+    for chain in chains:
+        with named(chain):
+            settings.append(_filled(scene, chain, active))
     for before, after in zip(chains, settings, strict=True):
         _store(before, after, active)
     yield settings

@@ -15,6 +15,7 @@ from ...pipeline.gate import refuse_unseen
 from ...pipeline.plan.completing import names_of
 from ...pipeline.plan.found_chain import chain_names
 from ...pipeline.plan.frame_choice import frame_range
+from ...pipeline.plan.naming import named
 from ...pipeline.plan.stored import StoredChain, stored_settings
 from ...pipeline.report.reports import BakeReport, ChainReport, bake_report
 from ...pipeline.run import run
@@ -54,8 +55,9 @@ def bake_target(scene: Scene, settings: GiveSettings, active: Object | None, cho
     onto_bones = [number for number, chain in enumerate(chains) if chain.target_bone]
     onto_objects = [number for number, chain in enumerate(chains) if not chain.target_bone]
     for chain in (chains[number] for number in onto_objects):
-        armature = find_armature(chain.armature, active)
-        refuse_unseen(scene, armature, [chain_names(armature, chain)], frame_range(scene, chain))
+        with named(chain):
+            armature = find_armature(chain.armature, active)
+            refuse_unseen(scene, armature, [chain_names(armature, chain)], frame_range(scene, chain))
     controls = planned_controls(scene, [chains[number] for number in onto_bones], active)
     yield StartOver(())
     filled = yield Make(missing_guides(scene, [chains[number] for number in onto_objects], active))
@@ -86,12 +88,13 @@ def _by_armature(settings: GiveSettings, active: Object | None) -> Mapping[Objec
     for armature, chains in by_object.items():
         for chain in chains.chains:
             if not chain.target_bone or chain.target != armature.name:
-                raise ObjectError(
-                    'Target "{target}" is not a bone of armature "{armature}", so it does not play its actions. Choose a '
-                    "control of the rig, or the active action only.",
-                    target=chain.target,
-                    armature=armature.name,
-                )
+                with named(chain):
+                    raise ObjectError(
+                        'Target "{target}" is not a bone of armature "{armature}", so it does not play its actions. Choose a '
+                        "control of the rig, or the active action only.",
+                        target=chain.target,
+                        armature=armature.name,
+                    )
     return by_object
 
 

@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from ...core.array_types import Array
 from ...core.curves.frames import frame_grid
-from ...pipeline.chosen_actions import ACTIVE, own_span
-from ...pipeline.gate import who_poses
-from ...pipeline.plan.completing import completed
-from ...pipeline.plan.found_chain import chain_names
-from ...pipeline.plan.frame_choice import frame_range
-from ...pipeline.plan.stored import stored_settings
+from ...pipeline.chosen_actions import own_span
+from ...pipeline.plan.naming import named
 from ...pipeline.proof import PLACED, moved_bones, on_copies, refuse_movement
 from ...pipeline.report.reports import Results, in_words, statement
 from ...pipeline.report.units import units_of
-from ...pipeline.run import run
 from ...pipeline.story import Sample, StartOver, Story, Task, Write, part_of, with_range
 from ...records import replace
-from ...said import INFO, Sentence
+from ...said import Sentence
 from ...scene.actions import OwnAction
 from ...scene.blender_types import Object, Property, Scene
 from ...scene.keys.writing import Change
@@ -31,8 +24,6 @@ from ...scene.lookup import find_armature
 from ...scene.rig.constraints import is_acting
 from ...scene.sampling.quantities import Samples
 from ...scene.visible.switches import set_value
-from ...scene.writer import Transaction
-from ...settings import BakeSettings
 from ...settings.tasks import TABLES, SwitchSettings
 from ..convert.task import SEEN_TO_MOVE, Endings, ToEnd, playing_now
 from .limb_switch import LimbSwitch, SolvedPart, find_switch, solve_parts, switch_changes, switch_report
@@ -59,10 +50,14 @@ def switch_limbs(
     """
     chains = [with_range(chain, own_span(chosen)) for chain in settings.chains]
     for chain in chains:
-        find_armature(chain.armature, active)
+        with named(chain):
+            find_armature(chain.armature, active)
     yield StartOver(())
+    limbs = []
     # To find the sides, the scene is played: that is no reading.
-    limbs = [find_switch(scene, chain, active, to=settings.to, motion=settings.motion) for chain in chains]
+    for chain in chains:
+        with named(chain):
+            limbs.append(find_switch(scene, chain, active, to=settings.to, motion=settings.motion))
     moving = [limb for limb in limbs if limb.solve is not None and limb.parts.switched and limb.seen is not None]
     look = Sample([quantity for limb in moving if limb.seen for quantity in limb.seen.quantities()], _frames(moving), "PROBES")
     owners = [owner for limb in moving for owner in (limb.armature, *(setting.owner for setting in limb.wanted))]
@@ -71,14 +66,17 @@ def switch_limbs(
     before = (yield look) if moving else None
     with on_copies(scene, owners) as trial:
         for number, limb in enumerate(limbs):
-            parts = yield from part_of(solve_parts(limb, trial), number, len(limbs))
+            with named(chains[number]):
+                parts = yield from part_of(solve_parts(limb, trial), number, len(limbs))
             changes = [change for part in parts for change in part.changes]
             if limb.solve is None and limb.wanted and limb.is_keyed:
                 changes = switch_changes(limb.settings, limb.wanted, limb.within)
             solved.append(SolvedSwitch(limb, parts, changes, switch_report(limb, parts, changes)))
         after = (yield look) if moving else None
     if before is not None and after is not None:
-        solved = [_proved(scene, switched, before, after) for switched in solved]
+        for number, switched in enumerate(solved):
+            with named(chains[number]):
+                solved[number] = _proved(scene, switched, before, after)
     reports = [limb.report for limb in solved if limb.report]
     paths = [Property(setting.owner, setting.path) for switched in solved for setting in switched.limb.wanted]
     changes = [change for switched in solved for change in switched.changes]
@@ -148,48 +146,3 @@ def _proved(scene: Scene, solved: SolvedSwitch, before: Samples, after: Samples)
     remark = statement("SEEN_TO_MOVE" if is_seen else "UNMOVED", {"distance": text})
     remarks = [remark, *solved.report.remarks] if is_seen else [*solved.report.remarks, remark]
     return replace(solved, report=replace(solved.report, max_moved=farthest, remarks=remarks))
-
-
-class _RehearsedError(Exception):
-    """Ends a dry run, so that the switch is put back as well."""
-
-
-def run_after_switch(
-    scene: Scene, task: Task[Any], settings: Any, active: Object | None = None, *, actions: str = ACTIVE, dry_run: bool = False
-) -> Any:
-    """`run` of a task whose limbs are switched to FK first where IK poses them; if the task is refused, both are put back.
-
-    The report is that of the task, with the sentence of the switch among its notes. Raises a `TwoBoneError`.
-    """
-    limbs = [limb for limb in _limbs(scene, settings, active) if _is_on_ik(scene, limb, active)]
-    if not limbs:
-        return run(scene, task, settings, active, actions=actions, dry_run=dry_run)
-    report: Any = None
-    with suppress(_RehearsedError), Transaction() as both:
-        switched = run(scene, SWITCH, SwitchSettings(chains=tuple(limbs)), active, actions=actions, outer=both)
-        before = Sentence("Before this: {sentence}.", {"sentence": Sentence(switched.sentence())}, level=INFO)
-        report = run(scene, task, settings, active, actions=actions, dry_run=dry_run, outer=both, notes=[before])
-        if dry_run:
-            raise _RehearsedError
-    return report
-
-
-def _limbs(scene: Scene, settings: Any, active: Object | None) -> Iterator[BakeSettings]:
-    """The limbs that a task is about: those it names, or all enabled ones of its armature, in its range."""
-    if hasattr(settings, "chains"):
-        yield from settings.chains
-    elif hasattr(settings, "upper"):
-        given = {name: getattr(settings, name) for name in ("armature", "upper", "lower", "tip") if getattr(settings, name)}
-        yield completed(scene, given, active, settings.chain)
-    else:
-        armature = find_armature(settings.armature, active)
-        within = {name: getattr(settings, name) for name in ("frame_range", "frame_start", "frame_end")}
-        for chain in armature.twobone.chains:
-            if chain.enabled:
-                yield replace(stored_settings(armature, chain, {}), **within)
-
-
-def _is_on_ik(scene: Scene, limb: BakeSettings, active: Object | None) -> bool:
-    armature = find_armature(limb.armature, active)
-    poser = who_poses(scene, armature, chain_names(armature, limb), frame_range(scene, limb))
-    return poser is not None and poser.can_be_switched

@@ -18,6 +18,7 @@ from ....errors import ObjectError
 from ....pipeline.keying import KeyDrift
 from ....pipeline.motion.plan_motion import motion_quantities
 from ....pipeline.plan.chain_plan import ChainPlan
+from ....pipeline.plan.naming import named
 from ....pipeline.pose.solving import CurveSamples, SolvedChain
 from ....pipeline.proof import Trial
 from ....pipeline.report.reporting import chain_report
@@ -84,7 +85,10 @@ class SolvedControls:
 
 def planned_controls(scene: Scene, chains: Sequence[BakeSettings], active: Object | None = None) -> list[ControlPlan]:
     """Plan limbs and their controls; raises a `TwoBoneError` where controls cannot be found or must not be keyed."""
-    plans = [plan_controls(scene, settings, active) for settings in chains]
+    plans = []
+    for chain in chains:
+        with named(chain):
+            plans.append(plan_controls(scene, chain, active))
     _refuse_shared(plans)
     return [replace(plan, toes=moving_toes(plan)) for plan in plans]
 
