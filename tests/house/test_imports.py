@@ -67,7 +67,7 @@ def test_a_room_imports_only_what_its_row_allows(path):
 FLOORS = {
     "core": ("solver", "rig", "curves", "limbs", "contacts", "planting"),
     "core/limbs": ("tree", "body"),
-    "scene": ("keys", "graph", "sampling", "rig", "visible"),
+    "scene": ("keys", "graph", "sampling", "rig", "visible", "live"),
     "pipeline": ("plan", "motion", "pose", "report"),
     "tasks": (
         "convert",

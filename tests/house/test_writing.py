@@ -16,6 +16,9 @@ OWN_ROOMS = (
 MAY_ALSO = {
     "scene/actions.py": {"_turn_solo", "staged", "play", "_set_pose"},
     "scene/new_objects.py": {"add_empty", "mirror_plainly", "_mirror_channels", "_mirror_curves", "parent_frames"},
+    "scene/live/expressions.py": {"node"},
+    "scene/live/limb_nodes.py": {"_carried_object", "_constrain", "build_limb", "_driven"},
+    "scene/live/limbs.py": {"_drop_constraint", "_drop_tree", "_drop_unused"},
     "scene/keys/destinations.py": {"_new_strip", "trial_actions", "muted_strips"},
     "scene/keys/writing.py": {"_rewrite", "_new_curve", "_restore_handles"},
     "scene/keys/contact_keys.py": {"_write_curve"},

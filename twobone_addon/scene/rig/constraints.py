@@ -23,6 +23,15 @@ Carried = tuple[PoseBone, Constraint]
 """A bone and a constraint that it carries."""
 
 
+ATTRIBUTE = "two_bone"
+"""Attribute in which the helper of a limb that Blender poses for us holds the rotations of its bones."""
+
+
+def is_live(constraint: Constraint) -> bool:
+    """Whether a constraint poses its bone as Live does: from nodes that solve the limb as Bake would."""
+    return constraint.type == "GEOMETRY_ATTRIBUTE" and constraint.attribute_name == ATTRIBUTE
+
+
 def is_acting(constraint: Constraint) -> bool:
     """Whether a constraint has any effect now."""
     return not constraint.mute and constraint.influence > 0.0

@@ -1,0 +1,396 @@
+"""What a limb that Blender poses is made of, and its datablocks: a helper object with a tree of its own, and constraints.
+
+The helper is an empty mesh in no collection, so that no view layer and no exporter meets it; a fake user keeps it. It stands
+where the bone above the limb stands, so that all its Object Infos are in the space in which the limb is rigid. Its tree stores a
+rotation for each bone of the limb as an attribute, which Geometry Attribute constraints in local space write to the bones: the
+rotations that a bake would key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import bpy
+
+from ..blender_types import NodeTree, Object
+from ..bones import constraint_path, escaped, rotation_channel
+from ..keys.tables import KeyTable, put_keys
+from ..lookup import object_named
+from ..rig.constraints import ATTRIBUTE
+from ..versions import ensure_curve_bag, new_fcurve
+from ..writer import animate, make
+from .expressions import Formula, Value, product_of_rotations
+from .marks import CONSTRAINT, HELPER, MARK, REFERENCE
+from .solver_trees import solver_tree
+
+CORE = "Two-Bone IK"
+"""Name of the group node that has the limb's own numbers."""
+
+INFLUENCE = "Influence"
+"""Name of the node with the limb's keyed influence."""
+
+END_MIX = "End Rotation"
+"""Name of the node that turns the end bone towards its target by the influence."""
+
+Angles = tuple[float, float, float]
+"""XYZ Euler angles of a rotation, which is how sockets hold one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """An object, or a bone of it."""
+
+    object: str
+    bone: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PosedBone:
+    """One bone of a limb whose own rotation moves, and with it what the limb starts from."""
+
+    name: str
+    rotation_mode: str
+    before: Angles
+    """Rotation that it inherits, from the helper's space, or from the upper bone's."""
+    link: tuple[float, float, float]
+    """Its link in its own space."""
+
+
+@dataclass(frozen=True, slots=True)
+class PosedLimb:
+    """What the nodes read of the limb's own motion."""
+
+    upper: PosedBone
+    lower: PosedBone
+    is_opposite: bool
+    """Whether the plane's normal is the one about which the limb is bent clockwise."""
+    moves_normal: bool
+    """Whether the plane is that of the pose."""
+    moves_reference: bool
+    """Whether the rotation starts from the pose."""
+
+
+@dataclass(frozen=True, slots=True)
+class LimbNodes:
+    """All that a limb is posed from. What a person can key is here as keys, all else as numbers in the helper's space."""
+
+    armature: str
+    chain: str
+    upper: str
+    lower: str
+    end: str
+    """Bone at the tip; empty where it is not turned."""
+    above: str
+    """Bone whose space the helper has; empty for that of the armature."""
+    plane: str
+    """`NORMAL`, `POLE` or `STILL`."""
+    reach: str
+    inputs: Mapping[str, Any]
+    """Numbers, vectors and rotations for the inputs of the shared tree."""
+    target: Followed
+    target_offset: tuple[float, float, float]
+    """The tip's goal in the target's space."""
+    source: Followed | None
+    """Bone from which the target's distance is scaled and applied at the limb's root; `None` without one."""
+    source_scale: float
+    root_bone: str
+    """Bone that carries the root joint where that is another than `above`; else empty."""
+    pole: Followed | None
+    axes: tuple[tuple[float, float, float], tuple[float, float, float]] | None
+    """Axes of a plane that does not follow the limb; `None` for one that does."""
+    axes_space: str
+    """Space of the axes: `WORLD`, `ARMATURE`, `PARENT` or `OBJECT`."""
+    plane_object: str
+    end_rotation: str
+    end_kept: Angles
+    """The end bone's rotation without IK, in the helper's space."""
+    influence: float
+    influence_keys: KeyTable | None
+    side_keys: KeyTable | None
+    scales: tuple[tuple[float, float, float], tuple[float, float, float]]
+    """The own scales of the upper and the lower bone."""
+    scales_lower: bool
+    """Whether the lower bone is scaled by itself where the limb stretches."""
+    posed: PosedLimb | None
+    """The limb's own rotations, if they move and matter; `None` if all that follows from them is constant."""
+    reference: tuple[Any, ...]
+    """Plain values of what the constants were made from, see `pipeline.live.fingerprint`."""
+
+
+def build_limb(nodes: LimbNodes) -> Object:
+    """Make a limb follow in Blender's evaluation; returns the helper object."""
+    armature = object_named(nodes.armature)
+    mesh = next((mesh for mesh in bpy.data.meshes if mesh.get(MARK) and mesh.library is None), None)
+    if mesh is None:
+        mesh = make(partial(bpy.data.meshes.new, CORE), bpy.data.meshes.remove)
+        mesh[MARK] = "mesh"
+    helper = _carried_object(f"{HELPER} {nodes.upper}", mesh, Followed(nodes.armature, nodes.above))
+    helper[MARK], helper[REFERENCE] = nodes.chain, repr(nodes.reference)
+    tree = make(partial(bpy.data.node_groups.new, helper.name, "GeometryNodeTree"), bpy.data.node_groups.remove)
+    tree.interface.new_socket("Geometry", in_out="OUTPUT", socket_type="NodeSocketGeometry")
+    data_type = _LimbTree(tree, nodes, helper).write()
+    modifier = helper.modifiers.new(CORE, "NODES")
+    modifier.node_group = tree
+    _animate(nodes, tree)
+    for index, (name, part) in enumerate(_parts(nodes)):
+        _constrain(armature, name, helper, tree, nodes, data_type=data_type, index=index, part=part)
+    return helper
+
+
+def _parts(nodes: LimbNodes) -> list[tuple[str, str]]:
+    """The bones that are posed, each with its part in the limb, in the order of the points that hold their rotations."""
+    turned = [(nodes.upper, "UPPER"), (nodes.lower, "LOWER")]
+    return [*turned, (nodes.end, "END")] if nodes.end else turned
+
+
+def _carried_object(name: str, data: Any, carrier: Followed) -> Object:
+    """An object in no collection that stands where another object or bone stands."""
+    thing = make(partial(bpy.data.objects.new, name, data), bpy.data.objects.remove)
+    constraint = thing.constraints.new("COPY_TRANSFORMS")
+    constraint.target, constraint.subtarget = object_named(carrier.object), carrier.bone
+    thing.use_fake_user = True
+    return thing
+
+
+def _standing_at(carrier: Followed) -> Object:
+    """The empty that stands where an object or bone stands, which all limbs share; made where there is none."""
+    for thing in bpy.data.objects:
+        if thing.type == "EMPTY" and thing.get(MARK) and thing.library is None:
+            constraint = thing.constraints[0] if len(thing.constraints) else None
+            if constraint is not None and (constraint.target, constraint.subtarget) == (
+                object_named(carrier.object),
+                carrier.bone,
+            ):
+                return thing
+    thing = _carried_object(f"{HELPER} {carrier.object} {carrier.bone}".rstrip(), None, carrier)
+    thing[MARK] = "carried"
+    return thing
+
+
+class _LimbTree:
+    """The tree of one limb while it is written."""
+
+    def __init__(self, tree: NodeTree, nodes: LimbNodes, helper: Object) -> None:
+        self.formula, self.nodes, self.helper = Formula(tree), nodes, helper
+        self.tree = tree
+
+    def write(self) -> str:
+        """Write the nodes; return the type of the attribute."""
+        formula, nodes = self.formula, self.nodes
+        core = self.tree.nodes.new("GeometryNodeGroup")
+        core.node_tree, core.name = solver_tree(nodes.plane, nodes.reach), CORE
+        for name, value in nodes.inputs.items():
+            core.inputs[name].default_value = value
+        root: Value = tuple(nodes.inputs["Root"])
+        if nodes.root_bone:
+            carrier = self._place(Followed(nodes.armature, nodes.root_bone))
+            root = formula.point(tuple(nodes.inputs["Root"]), carrier.outputs["Transform"])
+            formula.put(core.inputs["Root"], root)
+        target = self._place(nodes.target)
+        goal = target.outputs["Location"]
+        if any(nodes.target_offset):
+            goal = formula.point(nodes.target_offset, target.outputs["Transform"])
+        formula.put(core.inputs["Target"], self._carried_over(goal, root))
+        if nodes.pole is not None:
+            pole = self._place(nodes.pole).outputs["Location"]
+            formula.put(core.inputs["Pole"], self._carried_over(pole, root))
+        if nodes.axes is not None:
+            self._write_axes(core)
+        if nodes.posed is not None:
+            self._write_pose(core, nodes.posed)
+        rotations = [core.outputs["Upper"], core.outputs["Lower"]]
+        if nodes.end:
+            rotations.append(self._end_rotation(target))
+        return self._store(rotations, core.outputs["Scale"])
+
+    def _place(self, followed: Followed) -> Any:
+        """The node that knows where an object or bone is, in the helper's space."""
+        thing = object_named(followed.object)
+        # What a bone of the armature or the armature itself is asked through a stand-in: else Blender sees a cycle.
+        if followed.bone or followed.object == self.nodes.armature:
+            thing = _standing_at(followed)
+        node = self.tree.nodes.new("GeometryNodeObjectInfo")
+        node.transform_space = "RELATIVE"
+        node.inputs["Object"].default_value = thing
+        return node
+
+    def _carried_over(self, place: Value, root: Value) -> Value:
+        """The place, or for a limb that follows another one of other size, at a distance in proportion from its own root."""
+        if self.nodes.source is None:
+            return place
+        source = self._place(self.nodes.source).outputs["Location"]
+        formula = self.formula
+        return formula.vector(
+            "ADD", root, formula.vector("SCALE", formula.vector("SUBTRACT", place, source), self.nodes.source_scale)
+        )
+
+    def _write_axes(self, core: Any) -> None:
+        formula, nodes = self.formula, self.nodes
+        matrix = None
+        if nodes.axes_space == "OBJECT":
+            matrix = self._place(Followed(nodes.plane_object)).outputs["Transform"]
+        elif nodes.axes_space == "WORLD":
+            own = self.tree.nodes.new("GeometryNodeObjectInfo")
+            own.transform_space = "ORIGINAL"
+            formula.put(own.inputs["Object"], formula.node("GeometryNodeSelfObject"))
+            matrix = formula.node("FunctionNodeInvertMatrix", own.outputs["Transform"])
+        elif nodes.axes_space == "ARMATURE" and nodes.above:
+            matrix = self._place(Followed(nodes.armature)).outputs["Transform"]
+        elif nodes.axes_space == "PARENT" and nodes.root_bone:
+            matrix = self._place(Followed(nodes.armature, nodes.root_bone)).outputs["Transform"]
+        for name, axis in zip(("Axis U", "Axis V"), nodes.axes or (), strict=True):
+            formula.put(
+                core.inputs[name], axis if matrix is None else formula.node("FunctionNodeTransformDirection", axis, matrix)
+            )
+
+    def _write_pose(self, core: Any, posed: PosedLimb) -> None:
+        """Read the limb's own rotations, and give the plane and the reference that follow from them."""
+        formula = self.formula
+        upper = product_of_rotations(formula, posed.upper.before, self._rotation_of(posed.upper))
+        lower = product_of_rotations(formula, upper, posed.lower.before, self._rotation_of(posed.lower))
+        links = formula.rotated(posed.upper.link, upper), formula.rotated(posed.lower.link, lower)
+        normal = formula.unit(formula.vector("CROSS_PRODUCT", *(reversed(links) if posed.is_opposite else links)))
+        if posed.moves_normal:
+            formula.put(core.inputs["Normal"], normal)
+        if not posed.moves_reference:
+            return
+        after = upper, lower
+        if self.nodes.plane == "STILL":
+            formula.put(core.inputs["Link Upper"], links[0])
+            formula.put(core.inputs["Link Lower"], links[1])
+        else:
+            frames = [
+                formula.node("FunctionNodeAxesToRotation", normal, link, primary_axis="Z", secondary_axis="X") for link in links
+            ]
+            after = tuple(
+                product_of_rotations(formula, formula.node("FunctionNodeInvertRotation", frame), rotation)
+                for frame, rotation in zip(frames, after, strict=True)
+            )
+        formula.put(core.inputs["Upper After"], after[0])
+        formula.put(core.inputs["Lower After"], after[1])
+        between = formula.node("FunctionNodeInvertRotation", formula.node("FunctionNodeEulerToRotation", posed.lower.before))
+        before = product_of_rotations(formula, between, formula.node("FunctionNodeInvertRotation", after[0]))
+        formula.put(core.inputs["Lower Before"], before)
+
+    def _rotation_of(self, bone: PosedBone) -> Value:
+        """A bone's own rotation, from its channels by plain drivers."""
+        formula = self.formula
+        channel = rotation_channel(bone.rotation_mode)
+        values = [self._driven(bone.name, channel, index) for index in range(3 if channel == "rotation_euler" else 4)]
+        if channel == "rotation_quaternion":
+            return formula.node("FunctionNodeQuaternionToRotation", *values)
+        if channel == "rotation_axis_angle":
+            return formula.about(formula.node("ShaderNodeCombineXYZ", *values[1:]), values[0])
+        axes = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
+        # The order names the axis that turns first first.
+        return product_of_rotations(
+            formula, *(formula.about(axes[letter], values["XYZ".index(letter)]) for letter in reversed(bone.rotation_mode))
+        )
+
+    def _driven(self, bone: str, channel: str, index: int) -> Value:
+        output = self.formula.node("ShaderNodeValue")
+        driver = output.driver_add("default_value").driver
+        driver.type = "AVERAGE"
+        target = driver.variables.new().targets[0]
+        target.id = object_named(self.nodes.armature)
+        target.data_path = f'pose.bones["{escaped(bone)}"].{channel}[{index}]'
+        return output
+
+    def _end_rotation(self, target: Any) -> Value:
+        """The end bone's rotation in the armature: as it is without IK, or that of the target."""
+        formula, nodes = self.formula, self.nodes
+        armature_from_helper = None
+        if nodes.above:
+            frame = self._place(Followed(nodes.armature)).outputs["Transform"]
+            armature_from_helper = formula.node("FunctionNodeInvertMatrix", frame)
+
+        def in_armature(matrix: Value) -> Value:
+            if armature_from_helper is not None:
+                matrix = formula.node("FunctionNodeMatrixMultiply", armature_from_helper, matrix)
+            return formula.node("FunctionNodeSeparateTransform", matrix, out="Rotation")
+
+        kept: Value = nodes.end_kept
+        if armature_from_helper is not None:
+            helper = formula.node("FunctionNodeSeparateTransform", armature_from_helper, out="Rotation")
+            kept = product_of_rotations(formula, helper, nodes.end_kept)
+        if nodes.end_rotation != "TARGET":
+            return kept if isinstance(kept, bpy.types.NodeSocket) else formula.node("FunctionNodeEulerToRotation", kept)
+        mix = self.tree.nodes.new("ShaderNodeMix")
+        mix.data_type, mix.name = "ROTATION", END_MIX
+        factor, first, second = (socket for socket in mix.inputs if socket.enabled)
+        factor.default_value = nodes.influence
+        formula.put(first, kept)
+        formula.put(second, in_armature(target.outputs["Transform"]))
+        return next(socket for socket in mix.outputs if socket.enabled)
+
+    def _store(self, rotations: list[Value], scale: Value) -> str:
+        """Store a rotation for each bone, and the scale where the limb stretches, one a point."""
+        formula, nodes = self.formula, self.nodes
+        stretches = nodes.reach == "STRETCH"
+        if stretches:
+            sizes = [*(formula.vector("SCALE", own, scale) for own in nodes.scales), None]
+            rotations = [
+                formula.node("FunctionNodeCombineTransform", None, rotation, size)
+                for rotation, size in zip(rotations, sizes, strict=False)
+            ]
+        switch = self.tree.nodes.new("GeometryNodeIndexSwitch")
+        switch.data_type = "MATRIX" if stretches else "ROTATION"
+        while len(switch.index_switch_items) < len(rotations):
+            switch.index_switch_items.new()
+        formula.put(switch.inputs["Index"], formula.node("GeometryNodeInputIndex"))
+        for number, rotation in enumerate(rotations):
+            formula.put(switch.inputs[1 + number], rotation)
+        store = self.tree.nodes.new("GeometryNodeStoreNamedAttribute")
+        store.data_type, store.domain = "FLOAT4X4" if stretches else "QUATERNION", "POINT"
+        store.inputs["Name"].default_value = ATTRIBUTE
+        formula.put(store.inputs["Geometry"], formula.node("GeometryNodePoints", len(rotations)))
+        formula.put(store.inputs["Value"], switch.outputs[0])
+        formula.put(self.tree.nodes.new("NodeGroupOutput").inputs[0], store.outputs[0])
+        return str(store.data_type)
+
+
+def _animate(nodes: LimbNodes, tree: NodeTree) -> None:
+    """Key what the chain has keyed, in the tree's own action: it plays without the add-on."""
+    keyed = []
+    if nodes.side_keys is not None:
+        keyed.append((tree.nodes[CORE].inputs["Side"], nodes.side_keys))
+    if nodes.influence_keys is not None:
+        value = tree.nodes.new("ShaderNodeValue")
+        value.name, value.outputs[0].default_value = INFLUENCE, nodes.influence
+        keyed.append((value.outputs[0], nodes.influence_keys))
+        if END_MIX in tree.nodes:
+            mix = tree.nodes[END_MIX]
+            keyed.append((next(socket for socket in mix.inputs if socket.enabled), nodes.influence_keys))
+    for socket, table in keyed:
+        curve = new_fcurve(ensure_curve_bag(tree), socket.path_from_id("default_value"), 0, "")
+        put_keys(curve, table)
+        curve.update()
+
+
+def _constrain(
+    armature: Object, bone: str, helper: Object, tree: NodeTree, nodes: LimbNodes, *, data_type: str, index: int, part: str
+) -> None:
+    """Let a bone take its rotation from a point of the helper."""
+    constraints = armature.pose.bones[bone].constraints
+    constraint = make(partial(constraints.new, "GEOMETRY_ATTRIBUTE"), constraints.remove)
+    constraint.name = CONSTRAINT
+    constraint.target, constraint.attribute_name, constraint.data_type = helper, ATTRIBUTE, data_type
+    constraint.domain, constraint.sample_index, constraint.mix_mode = "POINT", index, "REPLACE"
+    constraint.owner_space = "POSE" if part == "END" else "LOCAL"
+    constraint.mix_loc, constraint.mix_rot = False, True
+    constraint.mix_scl = nodes.reach == "STRETCH" and (part == "UPPER" or (part == "LOWER" and nodes.scales_lower))
+    if part == "END":
+        return
+    constraint.influence = nodes.influence
+    if nodes.influence_keys is None:
+        return
+    animate(armature)
+    path = f"{constraint_path(bone, constraint.name)}.influence"
+    fcurve = make(partial(armature.driver_add, path), lambda _: armature.driver_remove(path))
+    fcurve.driver.type = "AVERAGE"
+    target = fcurve.driver.variables.new().targets[0]
+    target.id_type, target.id = "NODETREE", tree
+    target.data_path = tree.nodes[INFLUENCE].outputs[0].path_from_id("default_value")
