@@ -224,7 +224,11 @@ class KeySettings:
         "Frames to bake",
         ("TARGET", "Target", "From the target's first to its last key"),
         CUSTOM,
-        ("AUTO", "Automatic", "From the target's first to its last key where it has several, else the scene's range"),
+        (
+            "AUTO",
+            "Automatic",
+            "The target's keys where it has several, else all that moves it and the limb, within the scene's range",
+        ),
     )
     frame_start: float = start_option("First frame to bake")
     frame_end: float = end_option("Last frame to bake")

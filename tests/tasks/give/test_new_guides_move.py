@@ -25,6 +25,10 @@ def location_keys(thing):
     return [tuple(key.co) for curve in curves_of(thing) for key in curve.keyframe_points]
 
 
+def last_key(thing):
+    return max(key.co[0] for curve in curves_of(thing) for key in curve.keyframe_points)
+
+
 @pytest.fixture
 def walker(empty_file):
     armature, _ = build_walker(Walk())
@@ -74,3 +78,39 @@ def test_a_stored_chain_that_is_named_by_its_bones_gives_its_motion_to_its_own_t
     bpy.ops.twobone.bake_target(armature="Walker", upper="thigh.L", lower="shin.L")
     assert walker.twobone.chains["leg.L"].target == target
     assert len(bpy.data.objects) == count
+
+
+def test_a_new_target_has_keys_as_long_as_its_limb_moves_in_a_longer_scene(walker):
+    """An import leaves the scene as long as it was; what holds still behind the clip is not animation."""
+    while walker.twobone.chains:
+        walker.twobone.chains.remove(0)
+    bpy.context.scene.frame_end, last = 250, last_key(walker)
+    before = seen(walker)
+    bpy.ops.twobone.find_limbs(targets=True)
+    assert {last_key(chain.target) for chain in walker.twobone.chains} == {last}
+    assert last < 250
+    bpy.ops.twobone.bake_all()
+    assert np.abs(seen(walker) - before).max() < 1e-4
+    assert last_key(walker) == last
+
+
+@pytest.mark.parametrize("longer", [0, 1, 190])
+def test_baked_limbs_are_planted_as_in_a_scene_that_ends_with_the_clip(empty_file, longer):
+    """A bake that moves nothing changes no later task, in however long a scene."""
+    planted = []
+    for is_baked in (False, True):
+        walker, _ = build_walker(Walk(slide=0.03))
+        for curve in curves_of(walker):  # As a bake writes them: else the motion between frames is another one.
+            for point in curve.keyframe_points:
+                point.interpolation = "LINEAR"
+        bpy.context.view_layer.objects.active = walker
+        while walker.twobone.chains:
+            walker.twobone.chains.remove(0)
+        if is_baked:
+            bpy.context.scene.frame_end += longer
+            bpy.ops.twobone.find_limbs(targets=True)
+            bpy.ops.twobone.bake_all()
+        bpy.ops.twobone.plant()
+        planted.append(seen(walker))
+        bpy.data.objects.remove(walker)
+    assert np.abs(planted[1] - planted[0]).max() < 3e-4

@@ -12,9 +12,10 @@ from ...core.curves.frames import frame_grid, merge_frames, subframe_grid
 from ...errors import RangeError
 from ...said import Sentence
 from ...scene.blender_types import Object, Scene
+from ...scene.graph.motion_span import Span, motion_span, within_motion
 from ...scene.keys.ledger import moving_frames
 from ...scene.keys.reading import key_frames
-from ...scene.lookup import find_object
+from ...scene.lookup import find_object, read_once
 from ...settings import BakeSettings
 
 MOST_FRAMES = 1_000_000
@@ -131,6 +132,7 @@ def frame_range(scene: Scene, settings: BakeSettings) -> tuple[float, float]:
         # Keys at a single frame are a pose and have no range.
         if len(motion) and motion[-1] > motion[0]:
             return float(motion[0]), float(motion[-1])
+        return within_motion(_span_of_all(settings), (float(scene.frame_start), float(scene.frame_end)))
     if settings.frame_range == "PREVIEW" and scene.use_preview_range:
         return float(scene.frame_preview_start), float(scene.frame_preview_end)
     return float(scene.frame_start), float(scene.frame_end)
@@ -144,6 +146,13 @@ def _keys_of_target(settings: BakeSettings) -> Array:
 def _motion_of_target(settings: BakeSettings) -> Array:
     """Frames `(K,)` of the target's keys, without those with which a run holds its motion beside a range."""
     return moving_frames(find_object("Target", settings.target, settings.target_bone), settings.target_bone)
+
+
+def _span_of_all(settings: BakeSettings) -> Span | None:
+    """First and last key of all that moves the target or the limb, see `motion_span`."""
+    armature, bone = settings.armature, settings.lower or settings.upper
+    starts = [(settings.target, settings.target_bone), *([(armature, bone)] if armature and bone else [])]
+    return read_once(motion_span, tuple(starts))
 
 
 def _refuse_long(start: float, end: float, step: float) -> None:

@@ -331,10 +331,10 @@ class Stillness:
             return False
         if any(not path.startswith(BONES) for path in animation.curves):
             return False
-        if thing.parent is not None and (thing.parent_type not in {"OBJECT", "BONE"} or thing.parent.type == "CURVE"):
+        if not parent_is_rigid(thing):
             return False
         drivers = self._graph.drivers(thing, "")
-        return all(_is_timeless(constraint) for constraint in thing.constraints) and all(map(self._holds_driver, drivers))
+        return all(is_by_transforms(constraint) for constraint in thing.constraints) and all(map(self._holds_driver, drivers))
 
     def _bone_is_still(self, armature: Object, bone: PoseBone) -> bool:
         if self._graph.animation(armature).mixed or self._is_steered(armature):
@@ -343,19 +343,14 @@ class Stillness:
         if key in self._bones_with_curves(armature) or bone.name in self._graph.turned(armature):
             return False
         drivers = self._graph.drivers(armature, key)
-        return all(_is_timeless(constraint) for constraint in bone.constraints) and all(map(self._holds_driver, drivers))
+        return all(is_by_transforms(constraint) for constraint in bone.constraints) and all(map(self._holds_driver, drivers))
 
     def _holds_driver(self, curve: FCurve) -> bool:
         """Whether a driver's value follows from still things alone."""
-        driver = curve.driver
-        if driver.use_self or any(modifier.type != "GENERATOR" for modifier in curve.modifiers):
-            return False
-        if driver.type == "SCRIPTED" and (not driver.is_simple_expression or "frame" in driver.expression):
-            return False
-        return all(
+        return is_simple_driver(curve) and all(
             variable.type in {"TRANSFORMS", "ROTATION_DIFF", "LOC_DIFF"}
             or (variable.type == "SINGLE_PROP" and self._holds_property(variable.targets[0]))
-            for variable in driver.variables
+            for variable in curve.driver.variables
         )
 
     def _holds_property(self, target: object) -> bool:
@@ -379,7 +374,21 @@ class Stillness:
         return self._steered[armature.name]
 
 
-def _is_timeless(constraint: Constraint) -> bool:
+def is_simple_driver(curve: FCurve) -> bool:
+    """Whether a driver's value follows from its variables alone, at whatever frame."""
+    driver = curve.driver
+    if driver.use_self or any(modifier.type != "GENERATOR" for modifier in curve.modifiers):
+        return False
+    return driver.type != "SCRIPTED" or (driver.is_simple_expression and "frame" not in driver.expression)
+
+
+def parent_is_rigid(thing: Object) -> bool:
+    """Whether an object has no parent, or one that carries it as a whole: no vertices, lattice or path."""
+    return thing.parent is None or (thing.parent_type in {"OBJECT", "BONE"} and thing.parent.type != "CURVE")
+
+
+def is_by_transforms(constraint: Constraint) -> bool:
+    """Whether a constraint depends on transforms alone, not on vertices, caches, actions or the time."""
     target = getattr(constraint, "target", None)
     # Such a constraint follows the vertices of a group.
     deforms = target is not None and target.type != "ARMATURE" and bool(getattr(constraint, "subtarget", ""))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -25,6 +24,7 @@ from ...records import replace
 from ...said import Sentence
 from ...scene.blender_types import FCurve, Object, Scene
 from ...scene.bones import ChainNames
+from ...scene.graph.motion_span import motion_span, within_motion
 from ...scene.ground import GroundSurface, changes_shape
 from ...scene.keys.contact_keys import (
     ContactKeys,
@@ -360,30 +360,21 @@ def _may_stand(armature: Object, limb: LimbRecord, kind: str) -> bool:
 
 
 def contact_range(scene: Scene, settings: ContactSettings, armature: Object, *, loops: bool = False) -> Span:
-    """First and last frame of the settings; the scene's range is narrowed to the keys of the armature's action.
+    """First and last frame of the settings; the scene's range is narrowed to the keys of all that moves the armature.
 
-    Before its first key and after its last one an action holds its pose. If something else may move the armature or its
-    bones, the range of the scene is kept. Keys of contacts count, too.
+    Before the first key and after the last one it holds its pose. If anything but plain keys may move it or its bones, the
+    range of the scene is kept. Keys of contacts count, too.
 
     loops : whether a cycle whose keys are not on whole frames is used as a whole
     """
-    start, end = range_asked(scene, settings)
-    bag, data = curve_bag(armature), armature.animation_data
-    animated = [armature, *armature.pose.bones]
-    if settings.frame_range != "SCENE" or bag is None or armature.parent or any(posed.constraints for posed in animated):
-        return start, end
-    if any(not track.mute for track in data.nla_tracks) or data.drivers or settings.ground == "OBJECT":
-        return start, end
-    if any(curve.modifiers or curve.extrapolation != "CONSTANT" for curve in bag.fcurves):
-        return start, end
-    keyed = np.array([curve.range() for curve in bag.fcurves if curve.keyframe_points])
-    if not len(keyed):
-        return start, end
-    whole = round(float(keyed.min()), FRAME_DECIMALS), round(float(keyed.max()), FRAME_DECIMALS)
-    if loops and start < whole[0] + 1.0 and whole[1] - 1.0 < end and is_loop(armature, whole):
-        return whole
-    first, last = max(start, math.floor(whole[0])), min(end, math.ceil(whole[1]))
-    return (float(first), float(last)) if last > first else (start, end)
+    bounds = range_asked(scene, settings)
+    if settings.frame_range != "SCENE":
+        return bounds
+    moving = [(armature.name, ""), *((armature.name, bone.name) for bone in armature.pose.bones)]
+    span = motion_span([*moving, *([(settings.ground_object, "")] if settings.ground == "OBJECT" else [])])
+    if loops and span is not None and bounds[0] < span[0] + 1.0 and span[1] - 1.0 < bounds[1] and is_loop(armature, span):
+        return span
+    return within_motion(span, bounds)
 
 
 def is_loop(armature: Object, span: Span) -> bool:

@@ -23,11 +23,13 @@ from ...pipeline.story import Make, Sample, StartOver, Story, Task, Write, answe
 from ...records import replace
 from ...scene.actions import OwnAction
 from ...scene.blender_types import Object, Scene
+from ...scene.graph.motion_span import Span, motion_span, within_motion
 from ...scene.keys.writing import Change, write
 from ...scene.lookup import find_armature, object_named
 from ...scene.new_objects import remove_object
 from ...scene.sampling.quantities import Quantity
-from ...scene.visible.visible_bone import shown_elsewhere
+from ...scene.visible.visible_bone import Shown, shown_elsewhere
+from ...settings import BakeSettings
 from ...settings.tasks import TABLES, GiveSettings
 from .baking import GuideProof, guide_changes, guide_report, measured_guides, planned_guides, solved_guides, with_rotation
 from .controls.baking import control_reports, measured, planned_controls, solved_controls, steered_keys
@@ -105,11 +107,13 @@ PLAIN = {
     "frame_range": "SCENE", "step": 1.0, "keys": "FRAMES", "destination": "ACTION", "end_rotation": "NONE",
     "key_before": False, "key_after": False, "target_root_bone": "", "verify": False,
 }  # fmt: skip
-"""Key settings for new targets and poles, in place of the stored chain's: a key on every frame of the scene's range."""
+"""Key settings for new targets and poles, in place of the stored chain's: a key on every frame, see `_span`."""
 
 
 def target_keys(scene: Scene, chains: Sequence[StoredChain]) -> Story[list[Change]]:
-    """Keys of the new targets of stored chains whose limbs move, over the scene's range; raises a `TwoBoneError`.
+    """Keys of the new targets of stored chains whose limbs move, from the first to the last key of what moves them.
+
+    At most the scene's range, and all of it where more than plain keys moves a limb. Raises a `TwoBoneError`.
 
     Where the visible bones follow something else, such as the rig's IK, the target gets the motion of these.
     """
@@ -117,10 +121,11 @@ def target_keys(scene: Scene, chains: Sequence[StoredChain]) -> Story[list[Chang
     for chain in chains:
         elsewhere = shown_elsewhere(chain.id_data, names_of(chain))
         if elsewhere is not None:
-            changes += yield from seen_motion(chain, elsewhere, _frames_of(scene), GIVE.name)
+            frames = KeyFrames(frame_grid(*_span(scene, chain, elsewhere), 1.0))
+            changes += yield from seen_motion(chain, elsewhere, frames, GIVE.name)
         elif (yield from _moves(scene, chain)):
             settings = stored_settings(chain.id_data, chain, PLAIN)
-            moving.append(replace(settings, plane="POSE", reference="POSE"))
+            moving.append(replace(_over_its_motion(scene, chain, settings), plane="POSE", reference="POSE"))
     if moving:
         guided, _ = yield from solved_guides(*planned_guides(scene, moving, None))
         changes += guide_changes(guided, GIVE.name)
@@ -132,15 +137,23 @@ def give_motion(scene: Scene, chain: StoredChain) -> None:
     write(scene, answered(scene, target_keys(scene, [chain])))
 
 
-def _frames_of(scene: Scene) -> KeyFrames:
-    return KeyFrames(frame_grid(float(scene.frame_start), float(scene.frame_end), 1.0))
+def _span(scene: Scene, chain: StoredChain, elsewhere: Shown | None = None) -> Span:
+    """The frames of the scene over which a chain, or the visible bone that shows another motion, moves."""
+    starts = [(chain.id_data.name, names_of(chain).lower)] if elsewhere is None else [(elsewhere.armature, elsewhere.bone)]
+    return within_motion(motion_span(starts), (float(scene.frame_start), float(scene.frame_end)))
+
+
+def _over_its_motion(scene: Scene, chain: StoredChain, settings: BakeSettings) -> BakeSettings:
+    first, last = _span(scene, chain)
+    return replace(settings, frame_range="CUSTOM", frame_start=first, frame_end=last)
 
 
 def give_pole_motion(scene: Scene, chain: StoredChain) -> None:
     """Key the new pole of a stored chain if its limb moves; the target keeps its own motion."""
     if shown_elsewhere(chain.id_data, names_of(chain)) is not None or not answered(scene, _moves(scene, chain)):
         return
-    settings = replace(stored_settings(chain.id_data, chain, PLAIN), target="", target_bone="", stored="")
+    plain = _over_its_motion(scene, chain, stored_settings(chain.id_data, chain, PLAIN))
+    settings = replace(plain, target="", target_bone="", stored="")
     # Without one of its own the chain gets a target for this run, which goes again: the present one keeps its motion.
     (entry,) = run(scene, GIVE, GiveSettings(chains=(settings,))).chains
     remove_object(object_named(entry.target))
@@ -149,6 +162,6 @@ def give_pole_motion(scene: Scene, chain: StoredChain) -> None:
 def _moves(scene: Scene, chain: StoredChain) -> Story[bool]:
     armature, names = chain.id_data, names_of(chain)
     quantities = [Quantity("WORLD", armature.name, bone) for bone in dict.fromkeys((names.upper, names.lower, names.tip))]
-    samples = yield Sample(quantities, _frames_of(scene))
+    samples = yield Sample(quantities, KeyFrames(frame_grid(*_span(scene, chain), 1.0)))
     size = max(np.abs(matrices[:, :3, 3]).max() for matrices in samples.values.values()) + max(armature.dimensions)
     return any(np.ptp(matrices, axis=0).max() > STILL * max(size, 1.0) for matrices in samples.values.values())
