@@ -58,19 +58,16 @@ def foot_of_chain(armature: Object, upper: str, lower: str, tip: str, tip_end: s
     return [(bone.name, "") for bone in last.children if (bone.head_local - last.tail_local).length < near]
 
 
-def ahead(armature: Object, feet: list[tuple[str, str]], upper: str) -> Array:
-    """Horizontal unit direction `(3,)`, world space: that of the feet at rest, rotated with the parent of the limb `upper`.
+def ahead(armature: Object, feet: list[tuple[str, str]]) -> Array:
+    """Horizontal unit direction `(3,)`, world space, in which the feet point in the present pose.
 
-    Zeros where the feet give no direction.
+    Zeros where they point nowhere: up, down, or against each other.
     """
-    bones = armature.data.bones
+    bones = armature.pose.bones
     total = np.zeros(3)
     for foot, toe in feet:
-        direction = np.array((bones[toe].head_local if toe else bones[foot].tail_local) - bones[foot].head_local)
+        direction = np.array(armature.matrix_world.to_3x3() @ ((bones[toe].head if toe else bones[foot].tail) - bones[foot].head))
         total += direction / max(float(np.linalg.norm(direction)), np.finfo(float).tiny)
-    parent = armature.pose.bones[upper].parent
-    posed_from_rest = parent.matrix.to_3x3() @ parent.bone.matrix_local.to_3x3().inverted() if parent else np.eye(3)
-    total = np.array(armature.matrix_world)[:3, :3] @ np.array(posed_from_rest) @ total
     horizontal = total * (1.0, 1.0, 0.0)
     length = float(np.linalg.norm(horizontal))
     return horizontal / length if length > AHEAD * np.linalg.norm(total) else np.zeros(3)

@@ -98,6 +98,20 @@ def test_a_character_that_has_turned_on_its_hips_looks_the_other_way(with_foot):
     assert flip_text() == ("Bend Backward Instead" if is_forward else "Bend Forward Instead")
 
 
+def test_forward_is_where_the_foot_points_in_the_pose_not_where_it_rests(with_foot):
+    """Recordings often rest with all bones along one axis; only the pose tells where such a foot points."""
+    unrolled_leg = with_foot((0.1, 0.0, -0.8))
+    foot = unrolled_leg.pose.bones["foot"]
+    pointing = (unrolled_leg.matrix_world.to_3x3() @ (foot.tail - foot.head))[1]
+    foot.rotation_mode, foot.rotation_euler = "XYZ", (math.pi, 0.0, 0.0)
+    bpy.context.view_layer.update()
+    turned = (unrolled_leg.matrix_world.to_3x3() @ (foot.tail - foot.head))[1]
+    assert pointing * turned < 0.0
+    root, knee, tip = overlay_data.update(bpy.context, unrolled_leg).picture.joints
+    is_forward = (knee - (root + tip) / 2)[1] * turned > 0
+    assert flip_text() == ("Bend Backward Instead" if is_forward else "Bend Forward Instead")
+
+
 def test_flip_names_the_sides_of_a_person_that_walks_along_y(empty_file):
     """Its knees bend the way it walks, which its feet tell."""
     hero = make_hero("Hero", Walk(frames=3))

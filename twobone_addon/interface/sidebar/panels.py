@@ -75,7 +75,7 @@ def forward_of(chain: StoredChain) -> "Array":
     foot_bones = feet.recall((name, heads.tobytes()), lambda: feet_of(bpy.data.objects[name]) if name in bpy.data.objects else [])
     try:
         foot_bones = foot_bones or foot_of_chain(armature, chain.upper, chain.lower, chain.tip, chain.tip_end)
-        return ahead(armature, foot_bones, chain.upper)
+        return ahead(armature, foot_bones)
     except (ChainError, KeyError):  # A bone was renamed, and the overlay has not noticed it yet.
         return np.zeros(3)
 
