@@ -30,6 +30,8 @@ class ToWrite:
     within: Span
     strip: str = ""
     """Name of the NLA strip that it fills; empty where it writes into an action."""
+    over: str = ""
+    """Another task whose keys there this run replaces altogether, as a bake does a nudge's; empty for the run's own task."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,7 @@ def _own_keys(task: str, reaches: Sequence[ToWrite]) -> dict[str, _OwnKeys | Non
             channel: kept
             for channel, kept in (ledger.channels.items() if ledger is not None else ())
             if channel.path in reach.paths
-            and kept.task == task
+            and kept.task == (reach.over or task)
             and any(start <= reach.within[1] and end >= reach.within[0] for start, end in kept.beginning.spans)
         }
         if ledger is None or not channels:

@@ -265,7 +265,12 @@ def bone_in(path: str) -> str:
 
 def bone_owner(bone: PoseBone) -> str:
     """Beginning of a bone's data paths, see `owner_of`."""
-    return owner_of(f'{BONES}{bpy.utils.escape_identifier(bone.name)}"]')
+    return owner_named(bone.name)
+
+
+def owner_named(bone: str) -> str:
+    """Beginning of the data paths of a bone of that name, whether there is one or not."""
+    return owner_of(f'{BONES}{bpy.utils.escape_identifier(bone)}"]')
 
 
 def other_side(name: str) -> str:

@@ -29,9 +29,12 @@ from ..pipeline.report.units import units_of
 from ..pipeline.stages import all_frames, chain_changes, evaluation_of, with_steps
 from ..pipeline.story import HELD, Sample, StartOver, Story, Task, Write, with_range
 from ..records import replace
-from ..said import note
+from ..said import Sentence, note
 from ..scene.actions import OwnAction
 from ..scene.blender_types import Object, Scene
+from ..scene.keys.ledger import nudged_paths
+from ..scene.keys.nudges import nudges_of
+from ..scene.keys.replaced import NUDGED
 from ..scene.keys.tables import read_keys
 from ..scene.lookup import object_named, only_reading
 from ..scene.sampling.evaluate import Verified
@@ -126,7 +129,9 @@ def bake_chains(scene: Scene, settings: BakeAllSettings, active: Object | None, 
         for chain in plan.chains
         if chain.settings.plane != "POSE" or not was_flipped(object_named(chain.names.armature), chain.settings.stored)
     ]
-    beginning = yield StartOver([_reach(chain) for chain in starting])
+    nudged = [_nudged(chain) for chain in plan.chains]
+    given_back = [limb.reach for limb in nudged if limb is not None and limb.reach is not None]
+    beginning = yield StartOver([*map(_reach, starting), *given_back])
     plan = _with_keyed(plan)
     verified = Verified()
     keyed, evaluation = yield from keyed_chains(plan.chains, verified)
@@ -136,9 +141,10 @@ def bake_chains(scene: Scene, settings: BakeAllSettings, active: Object | None, 
         with only_reading():
             fingerprints, units = fingerprints_of(scene, [chain.plan for chain in solved]), units_of(scene)
             turned = largest_twists(solved, measured)
-            for chain, proof, twist, fingerprint in zip(keyed, proofs, turned, fingerprints, strict=True):
+            for chain, limb, proof, twist, fingerprint in zip(keyed, nudged, proofs, turned, fingerprints, strict=True):
                 entry = chain_report(chain.solved, chain.keys, proof, drift=chain.drift, units=units, twist=twist)
                 notes = [*entry.notes, ON_EDITS] if entry.armature in beginning.edited else entry.notes
+                notes = [*notes, *(limb.notes if limb is not None else ())]
                 entries.append(replace(entry, fingerprint=fingerprint, notes=notes))
         return Baked(plan, keyed, entries, evaluation)
 
@@ -194,6 +200,32 @@ def _reach(chain: ChainPlan) -> ToWrite:
     """Rotations of a chain, and scales that earlier bakes stretched."""
     strip = (chain.settings.stored or chain.names.upper) if chain.settings.destination == "NLA" else ""
     return ToWrite(chain.names.armature, {*chain.keyed_paths(), *chain.stretched_paths()}, chain.within, strip)
+
+
+@dataclass(frozen=True, slots=True)
+class _NudgedLimb:
+    """A limb whose nudges a bake replaces: its tip goes to the target instead."""
+
+    reach: ToWrite | None
+    """What turns its foot or hand back as well; `None` where nudges outside the range hold that, too."""
+    notes: Sequence[Sentence]
+
+
+def _nudged(chain: ChainPlan) -> _NudgedLimb | None:
+    """What a bake does to the nudges of its limb; `None` where it has none within the range, or the bake fills a strip."""
+    armature, (start, end) = object_named(chain.names.armature), chain.within
+    paths = nudged_paths(armature, chain.names.upper, start, end) if chain.settings.destination != "NLA" else set()
+    if not paths:
+        return None
+    limb, inside, beside = chain.settings.stored or chain.names.tip, [], []
+    for nudge in nudges_of(curve_bag(armature), chain.names.upper):
+        is_inside = any(first <= end and last >= start for first, last in nudge.spans(None))
+        (inside if is_inside else beside).append(f"{nudge.frame:g}")
+    notes = [note("Nudges of {limb} replaced by this bake: at frames {frames}.", limb=limb, frames=", ".join(inside))]
+    if beside:
+        kept = "Nudges of {limb} outside the range, and rotations of its end, are part of its motion now: at frames {frames}."
+        notes.append(note(kept, limb=limb, frames=", ".join(beside)))
+    return _NudgedLimb(None if beside else ToWrite(armature.name, paths, chain.within, over=NUDGED), notes)
 
 
 def keyed_chains(plans: Sequence[ChainPlan], verified: Verified) -> Story[tuple[list[KeyedChain], str | dict[str, str]]]:

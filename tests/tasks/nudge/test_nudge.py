@@ -373,3 +373,31 @@ def test_a_nudge_ends_at_a_cut(empty_file, frame):
     assert moved[frames == frame] == pytest.approx(np.linalg.norm(OFFSET), abs=1e-5)
     assert moved[other].max() < 1e-5
     assert np.count_nonzero(moved[~other] > 1e-4) >= 5
+
+
+@pytest.mark.parametrize("last, frames", [(30, ["at frames 12, 22."]), (16, ["at frames 12.", "at frames 22."])])
+def test_a_bake_over_nudges_names_them_and_leaves_nothing_of_them(empty_file, last, frames):
+    """The tip goes to its target again, the hand turns back with it, and the list does not show what is gone."""
+    rig = keyed_arm()
+    target = add_empty("Target")
+    key_channel(target, "location", {1: (0.5, -0.1, 1.5), 30: (0.55, 0.1, 1.3)})
+    chain = rig.twobone.chains.add()
+    chain.name, chain.upper, chain.lower, chain.target, chain.plane = "Arm", "upper_arm", "forearm", target, "POSE"
+    bpy.ops.twobone.bake(stored="Arm")
+    baked = seen(rig, range(1, 31))
+    for frame in (12, 22):
+        nudge(**LIMB, frame=frame, offset=tuple(OFFSET), before=3, after=3)
+    chain.frame_range, chain.frame_start, chain.frame_end = "CUSTOM", 1, last
+    nudged = seen(rig, range(1, 31))
+    bpy.ops.twobone.bake(stored="Arm")
+    report = json.loads(bpy.context.window_manager.twobone_report)
+    said = [entry["text"] if isinstance(entry, dict) else entry for entry in report["notes"]]
+    said = [text for text in map(str, said) if "Nudges of Arm" in text]
+    assert len(said) == len(frames)
+    assert all(ending in text for ending, text in zip(frames, said, strict=True))
+    again = seen(rig, range(1, 31))
+    assert np.abs(again - baked)[:last, HAND, :3, 3].max() < 1e-5
+    if last == 30:
+        assert np.abs(again - baked).max() < 1e-5
+    assert np.abs(again - nudged)[last + 1 :].max(initial=0.0) < 1e-5
+    assert "It has nudges at: -." in refusal(**LIMB, frame=12, remove=True)

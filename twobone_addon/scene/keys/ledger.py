@@ -19,7 +19,7 @@ import numpy as np
 
 from ...core.array_types import Array, Mask
 from ..blender_types import Action, Channel, CurveBag, FCurve, Object
-from ..lookup import read_once
+from ..lookup import owner_named, owner_of, read_once
 from ..restoring import Edit
 from ..versions import curve_bag, slot_key
 from ..writer import assign, unset
@@ -39,6 +39,7 @@ from .replaced import (
     are_own,
     as_written,
     covers,
+    limb_name,
     rows_at,
     written_keys,
 )
@@ -126,8 +127,9 @@ class Ledger:
             assign(self.bag.id_data, PROPERTY, json.dumps(texts))
         else:
             unset(self.bag.id_data, PROPERTY)
-        nudged = (kept.limb for kept in self.channels.values() if kept.task == NUDGED)
-        forget_nudges(self.bag, but={limb.partition("\n")[2] for limb in nudged})
+        nudged = [(kept.limb.partition("\n")[2], path) for (path, _), kept in self.channels.items() if kept.task == NUDGED]
+        # A limb whose upper bone another task has keyed since is nudged no more, whatever its end still has.
+        forget_nudges(self.bag, but={upper for upper, path in nudged if owner_of(path) == owner_named(upper)})
         # What 2.0.0 had noted on the object is in the ledger by now, see `of`.
         if owner is not None and owner.id_type == "OBJECT" and owner.twobone.replaced_keys:
             assign(owner.twobone, "replaced_keys", "")
@@ -408,6 +410,18 @@ def moving_frames(thing: Object, bone: str = "") -> Array:
         return key_frames(thing, bone)
     frames = [read_frames(fcurve)[~ledger.holds(fcurve, read_keys(fcurve))] for fcurve in motion_curves(thing, bone)]
     return np.unique(np.concatenate([np.empty(0), *frames]))
+
+
+def nudged_paths(armature: Object, upper: str, start: float, end: float) -> set[str]:
+    """The data paths on which nudges of the limb with this upper bone have keys from `start` to `end`."""
+    ledger, limb = read_once(Ledger.present, armature), limb_name(armature.name, upper)
+    return {
+        channel.path
+        for channel, kept in (ledger.channels.items() if ledger is not None else ())
+        if kept.task == NUDGED
+        and kept.limb == limb
+        and any(first <= end and last >= start for first, last in kept.beginning.spans)
+    }
 
 
 def count_baked_keys(owner: Object, paths: Collection[str], start: float = -np.inf, end: float = np.inf) -> int:
