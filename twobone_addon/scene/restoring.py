@@ -57,6 +57,12 @@ ELEMENT = re.compile(r"(?P<array>.+)\[(?P<index>\d+)\]")
 """Data path of one component of a property, as drivers name it."""
 
 
+def component(path: str) -> Channel:
+    """The channel at a data path that may name one component of a property, such as `location[0]`."""
+    element = ELEMENT.fullmatch(path)
+    return Channel(path) if element is None else Channel(element["array"], int(element["index"]))
+
+
 @dataclass(frozen=True, slots=True)
 class Edit:
     """A value to set, such as one that differs from its animation."""

@@ -17,6 +17,7 @@ import bpy
 from ..blender_types import Constraint, FCurve, Object, PoseBone
 from ..bones import bones_below
 from ..lookup import BONES, absolute_path, bone_owner, is_reading, library_of, object_named, objects_by_name, owner_of, read_once
+from ..restoring import component
 from .animation_reading import Animation, read_animation, steers_bones
 
 SCENE_CONSTRAINTS = {"FOLLOW_TRACK", "CAMERA_SOLVER", "OBJECT_SOLVER"}
@@ -314,7 +315,7 @@ class Stillness:
 
     def keeps(self, thing: Object, path: str) -> bool:
         """Whether a property of an object has one value at all frames."""
-        animation = self._graph.animation(thing)
+        animation, path = self._graph.animation(thing), component(path).path
         driven = (fcurve for fcurve in self._graph.drivers(thing, owner_of(path)) if fcurve.data_path == path)
         return not animation.mixed and path not in animation.curves and all(map(self._holds_driver, driven))
 

@@ -12,6 +12,7 @@ from ...core.curves.frames import FRAME_DECIMALS, NEAR_FRAME
 from ..blender_types import Channel, CurveBag, FCurve, Object, PoseBone
 from ..bones import rotation_channel
 from ..lookup import BONES, owner_of, read_once, resolved
+from ..restoring import component
 from ..versions import curve_bag, strip_curves, strips_in
 from .tables import Keyed, KeyTable, read_keys
 
@@ -110,7 +111,12 @@ def is_animated(thing: Object, path: str) -> bool:
         return False
     # Muted strips count as well: they may be unmuted.
     strips = strips_in(strip for track in data.nla_tracks for strip in track.strips)
-    return bool(moving_curves(thing, path)) or any(fcurve.data_path == path for strip in strips for fcurve in strip_curves(strip))
+    channel = component(path)
+    return bool(moving_curves(thing, path)) or any(
+        fcurve.data_path == channel.path and (path == channel.path or fcurve.array_index == channel.array_index)
+        for strip in strips
+        for fcurve in strip_curves(strip)
+    )
 
 
 def is_posed_without_keys(armature: Object, bone: str) -> bool:
@@ -138,6 +144,10 @@ def is_keyed_to(bag: CurveBag | None, path: str, value: float) -> bool:
 
 def moving_curves(thing: Object, path: str) -> list[FCurve]:
     """The F-curves of the present action and the drivers that animate the property at a data path."""
+    element = component(path)
+    if element.path != path:
+        curves = moving_curves(thing, element.path)
+        return [fcurve for fcurve in curves if fcurve.array_index == element.array_index]
     bag, data = curve_bag(thing), thing.animation_data
     holders = [holder for holder in (bag.fcurves if bag else None, data.drivers if data else None) if holder]
     value = resolved(thing, path)

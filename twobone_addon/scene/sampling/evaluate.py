@@ -29,7 +29,7 @@ from ..bones import matrix_numbers
 from ..graph.animation_reading import read_animation
 from ..graph.rig_graph import RigGraph
 from ..lookup import objects_by_name, rotation_values
-from ..restoring import frame_and_edits_kept
+from ..restoring import component, frame_and_edits_kept
 from .probes import Probes, Read
 from .quantities import Quantity, Samples
 from .reduced_rigs import ReducedRig, Verified, reduced_rigs, shown_values
@@ -253,12 +253,14 @@ def values_over(scene: Scene, properties: Sequence[Property], frames: Array) -> 
     """
     times, values = animation_times(scene, frames), np.zeros((len(properties), len(frames)))
     for number, (owner, path) in enumerate(properties):
-        present = owner.path_resolve(path)
-        known = read_animation(owner).values(path, np.array([float(present)]), times)
+        present, channel = owner.path_resolve(path), component(path)
+        still = np.array([float(present)] if channel.path == path else owner.path_resolve(channel.path), dtype=float)
+        known = read_animation(owner).values(channel.path, still, times)
         if known is None:
             break
         # Blender truncates the curve's value for integers, and takes booleans as true from 1 on.
-        values[number] = np.trunc(known[:, 0]) if isinstance(present, int) else known[:, 0]
+        at = known[:, channel.array_index]
+        values[number] = np.trunc(at) if isinstance(present, int) else at
     else:
         return values
     with frame_and_edits_kept(scene):

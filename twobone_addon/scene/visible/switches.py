@@ -5,21 +5,22 @@ The properties may be the armature's own, or those of any other datablock, such 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import bpy
 import numpy as np
 from mathutils import Matrix
 
 from ...core.array_types import Array
 from ...records import replace
-from ..blender_types import Constraint, Object, PoseBone, Property, Scene
+from ..blender_types import Channel, Constraint, FCurve, Object, PoseBone, Property, Scene
 from ..bones import ChainNames, constraint_path
 from ..graph.rig_graph import Node, Stillness
 from ..keys.reading import is_animated, moving_curves, read_frames
 from ..lookup import bone_owner, object_named, owner_of, resolved
-from ..restoring import Edit, apply_edits
+from ..restoring import Edit, apply_edits, component
 from ..rig.constraints import acts_on, entries_of, turned_bones
 from ..sampling.evaluate import values_over
 from ..versions import is_hidden
@@ -41,7 +42,20 @@ class Setting:
     owner: Object
     """Datablock of the property, usually the armature."""
     path: str
+    """Its data path, with the number of the component of one that has several, such as a slider's `location[0]`."""
     value: float
+    other: float | None = None
+    """Value that chooses the other side; `None` for the other one of 0 and 1."""
+
+    @property
+    def opposite(self) -> float:
+        """Value that chooses the other side."""
+        return 1.0 - self.value if self.other is None else self.other
+
+    @property
+    def channel(self) -> Channel:
+        """The channel that keys are for."""
+        return component(self.path)
 
 
 def fk_settings(armature: Object, names: ChainNames) -> list[Setting]:
@@ -49,21 +63,22 @@ def fk_settings(armature: Object, names: ChainNames) -> list[Setting]:
 
     Properties are tried on a copy of the armature.
     """
-    helpful: dict[Property, float] = {}
-    switches: dict[Property, None] = {}
+    helpful: dict[Property, Sides] = {}
+    switches: dict[Property, list[Hindrance]] = {}
     bare: list[Hindrance] = []
     for hindrance in hindrances(armature, names):
         driving = driving_properties(armature, hindrance)
         if driving is None:
             bare.append(hindrance)
-        switches |= dict.fromkeys(driving or ())
+        for found in driving or ():
+            switches.setdefault(found, []).append(hindrance)
     if switches:
         helpful, remaining = _helpful_values(armature, names, switches)
         # An IK copy that is always on does not hinder below an FK copy that a switch turns on.
         bare = [hindrance for hindrance in bare if hindrance in remaining or not helpful]
     for hindrance in bare:
-        helpful |= _undriven_values(armature, hindrance)
-    return [Setting(owner, path, value) for (owner, path), value in helpful.items()]
+        helpful |= {found: Sides(value) for found, value in _undriven_values(armature, hindrance).items()}
+    return [Setting(owner, path, *sides) for (owner, path), sides in helpful.items()]
 
 
 def influences_change(armature: Object, deciding: Iterable[Hindrance]) -> bool:
@@ -89,7 +104,9 @@ def switch_frames(scene: Scene, armature: Object, deciding: Iterable[Hindrance],
     if not len(keyed):
         return []
     values = values_over(scene, properties, keyed)
-    states = np.select([np.abs(values) <= SAME, np.abs(values - 1.0) <= SAME], [0.0, 1.0], 0.5)
+    # A switch may have any range; the ends of what it plays are as telling as 0 and 1.
+    ends = (0.0, 1.0, values.min(axis=1, keepdims=True), values.max(axis=1, keepdims=True))
+    states = np.select([np.abs(values - end) <= SAME for end in ends], [0.0, 1.0, 2.0, 3.0], 0.5)
     return keyed[np.sort(np.unique(states, axis=1, return_index=True)[1])].tolist()
 
 
@@ -128,25 +145,62 @@ def _armature_of(armature: Object, hindrance: Hindrance) -> Object:
 
 
 def driving_properties(armature: Object, hindrance: Hindrance) -> list[Property] | None:
-    """Switch properties that drive a constraint, or the rotation of a bone; `None` where nothing drives it."""
+    """Switch properties that drive a constraint, or the rotation of a bone; `None` where nothing drives it.
+
+    They may be anywhere, also the channels of a slider; of a property that is driven itself, it is those that drive it.
+    """
+    drivers = _drivers_of(armature, hindrance)
+    if not drivers:
+        return None
+    return [found for found, _ in _read_by(drivers, []) if _is_switch(*found)]
+
+
+def steering_owners(armature: Object, hindrances: Iterable[Hindrance]) -> list[Object]:
+    """The datablocks through which properties drive constraints, or the rotation of bones."""
+    owners: dict[Object, None] = {}
+    for hindrance in hindrances:
+        for found, through in _read_by(_drivers_of(armature, hindrance), []):
+            owners |= dict.fromkeys([found.owner, *(owner for owner, _ in through)])
+    return list(owners)
+
+
+def _drivers_of(armature: Object, hindrance: Hindrance) -> list[FCurve]:
     owner = _armature_of(armature, hindrance)
     curves = owner.animation_data.drivers if owner.animation_data else ()
     if hindrance.constraint:
         start = f"{_constraint_path(hindrance)}."
-        drivers = [fcurve.driver for fcurve in curves if fcurve.data_path.startswith(start)]
-    else:
-        prefix, paths = bone_owner(owner.pose.bones[hindrance.bone]), [(fcurve, fcurve.data_path) for fcurve in curves]
-        drivers = [fcurve.driver for fcurve, path in paths if owner_of(path) == prefix and path.rpartition(".")[2] in TURNS]
-    if not drivers:
-        return None
-    return [
-        Property(target.id, target.data_path)
-        for driver in drivers
-        for variable in driver.variables
-        if variable.type == "SINGLE_PROP"
-        for target in variable.targets
-        if target.id is not None and _is_switch(target.id, target.data_path)
-    ]
+        return [fcurve for fcurve in curves if fcurve.data_path.startswith(start)]
+    prefix, paths = bone_owner(owner.pose.bones[hindrance.bone]), [(fcurve, fcurve.data_path) for fcurve in curves]
+    return [fcurve for fcurve, path in paths if owner_of(path) == prefix and path.rpartition(".")[2] in TURNS]
+
+
+SLIDES = {"LOC_X": "location[0]", "LOC_Y": "location[1]", "LOC_Z": "location[2]"}
+"""Channels of a slider that a driver reads as a transform."""
+
+
+def _read_by(drivers: Iterable[FCurve], through: Sequence[Property]) -> Iterator[tuple[Property, Sequence[Property]]]:
+    """The properties that drivers read, each with the driven ones between them, from the first on; none is met twice."""
+    targets = [(variable, target) for fcurve in drivers for variable in fcurve.driver.variables for target in variable.targets]
+    for variable, target in targets:
+        found = None
+        if variable.type == "SINGLE_PROP" and target.id is not None:
+            found = Property(target.id, target.data_path)
+        elif variable.type == "TRANSFORMS" and target.id is not None and target.transform_type in SLIDES:
+            bone = target.id.pose.bones.get(target.bone_target) if target.bone_target and target.id.pose else None
+            prefix = "" if bone is None else f"{bone.path_from_id()}."
+            found = Property(target.id, prefix + SLIDES[target.transform_type])
+        if found is None or found in through:
+            continue
+        channel, data = component(found.path), getattr(found.owner, "animation_data", None)
+        inner = [
+            fcurve
+            for fcurve in (data.drivers if data is not None else ())
+            if fcurve.data_path == channel.path and fcurve.array_index == channel.array_index
+        ]
+        if inner:
+            yield from _read_by(inner, [*through, found])
+        else:
+            yield found, through
 
 
 def _is_switch(owner: Object, path: str) -> bool:
@@ -165,27 +219,128 @@ def _undriven_values(armature: Object, hindrance: Hindrance) -> dict[Property, f
     return values
 
 
+class Sides(NamedTuple):
+    """Values of a switch property."""
+
+    wanted: float
+    other: float | None = None
+    """On the other side; `None` for the other one of 0 and 1."""
+
+
 def _helpful_values(
-    armature: Object, names: ChainNames, switches: Iterable[Property]
-) -> tuple[dict[Property, float], list[Hindrance]]:
-    """The properties that can reduce the limb's hindrances, with the values that do, and what hinders it with them."""
-    helpful: dict[Property, float] = {}
-    switches = list(switches)
-    with trial(armature, [owner for owner, _ in switches]) as tried:
+    armature: Object, names: ChainNames, switches: Mapping[Property, Sequence[Hindrance]]
+) -> tuple[dict[Property, Sides], list[Hindrance]]:
+    """The properties that can reduce the limb's hindrances, with the values that do, and what hinders it with them.
+
+    0 and 1 are tried first; where more hinders, the ends of the range that the drivers have.
+    """
+    helpful: dict[Property, Sides] = {}
+    concerned = list(dict.fromkeys(hindrance for driven in switches.values() for hindrance in driven))
+    with trial(armature, [*(owner for owner, _ in switches), *steering_owners(armature, concerned)]) as tried:
         fewest = _count_hindrances(tried, names)
-        for owner, path in switches:
-            copied = tried.copies[owner]
-            best = copied.path_resolve(path)
-            for value in TRIED:
-                set_value(copied, path, value)
-                remaining = _count_hindrances(tried, names)
-                if remaining < fewest:
-                    fewest, best = remaining, value
-                    helpful[owner, path] = value
-            # It stays at its best while the next is tried: some switches help only together.
-            set_value(copied, path, best)
+        ranges: dict[Property, DriverRange] = {}
+        for has_range in (False, True):
+            for found, driven in switches.items():
+                if has_range and not fewest:
+                    break
+                if has_range:
+                    ranges[found] = _range_of(tried, found, [_influence_of(armature, hindrance) for hindrance in driven])
+                copied = tried.copies[found.owner]
+                best = copied.path_resolve(found.path)
+                for value in ranges[found].tried if has_range else TRIED:
+                    set_value(copied, found.path, value)
+                    remaining = _count_hindrances(tried, names)
+                    if remaining < fewest:
+                        fewest, best = remaining, value
+                        helpful[found] = Sides(value)
+                # It stays at its best while the next is tried: some switches help only together.
+                set_value(copied, found.path, best)
+        for found, sides in helpful.items():
+            known = ranges.get(found) or _range_of(
+                tried, found, [_influence_of(armature, hindrance) for hindrance in switches[found]]
+            )
+            helpful[found] = known.sides(sides.wanted)
         tried.layer.update()
         return helpful, hindrances(tried.thing, names, tried.evaluated)
+
+
+class DrivenInfluence(NamedTuple):
+    """A constraint whose influence drivers decide."""
+
+    armature: Object
+    bone: str
+    constraint: str
+
+
+def _influence_of(armature: Object, hindrance: Hindrance) -> DrivenInfluence:
+    return DrivenInfluence(_armature_of(armature, hindrance), hindrance.bone, hindrance.constraint)
+
+
+class DriverRange(NamedTuple):
+    """The range of a switch property: where an influence that it drives is 0, and where it is 1."""
+
+    ends: tuple[tuple[float, float], ...]
+    """Both values, for each influence that is in proportion to the property."""
+    further: tuple[float, ...]
+    """Ends of the range that the property has in the interface."""
+
+    @property
+    def tried(self) -> list[float]:
+        """All values that are worth trying beside 0 and 1."""
+        values = [*(value for pair in self.ends for value in pair), *self.further]
+        return [value for value in dict.fromkeys(values) if value not in TRIED]
+
+    def sides(self, value: float) -> Sides:
+        """The end of the range that is meant by a value near it, and the other one; the value itself where none is known."""
+        for pair in self.ends:
+            for end, other in (pair, pair[::-1]):
+                if abs(value - end) <= NEAR_END * abs(other - end):
+                    return Sides(end, other)
+        return Sides(value)
+
+
+NEAR_END = 0.02
+"""Part of a range within which a value means its end: 1 of 100 means 0."""
+
+FARTHEST = 1e6
+"""Value of a property beyond which it is no switch."""
+
+
+def _range_of(tried: TrialRig, found: Property, driven: Iterable[DrivenInfluence]) -> DriverRange:
+    """The range of a property, from the influences that it drives at 0 and at 1; its value in the trial stays."""
+    copied = tried.copies[found.owner]
+    present, looked = copied.path_resolve(found.path), [influence for influence in driven if influence.constraint]
+    measured = []
+    for value in (0.0, 1.0):
+        set_value(copied, found.path, value)
+        tried.layer.update()
+        bones = {influence.armature: tried.evaluated(tried.copies[influence.armature]).pose.bones for influence in looked}
+        measured.append(
+            [bones[influence.armature][influence.bone].constraints[influence.constraint].influence for influence in looked]
+        )
+    set_value(copied, found.path, present)
+    pairs = []
+    for at_zero, at_one in zip(*measured, strict=True):
+        slope = at_one - at_zero
+        if abs(slope) * FARTHEST > 1.0:
+            ends = (round(-at_zero / slope, RANGE_DECIMALS), round((1.0 - at_zero) / slope, RANGE_DECIMALS))
+            pairs.append((ends[0] + 0.0, ends[1] + 0.0))
+    return DriverRange(tuple(dict.fromkeys(pairs)), _interface_range(*found))
+
+
+RANGE_DECIMALS = 3
+"""Decimals of the ends of a range, which riggers choose; influences are of single precision."""
+
+
+def _interface_range(owner: Object, path: str) -> tuple[float, ...]:
+    """Ends of the range of a custom property, as somebody chose it; none where nobody has."""
+    if not path.endswith('"]'):
+        return ()
+    prefix, _, name = path[:-2].rpartition('["')
+    holder = owner.path_resolve(prefix) if prefix else owner
+    shown = holder.id_properties_ui(bpy.utils.unescape_identifier(name)).as_dict()
+    ends = [float(shown[end]) for end in ("min", "max") if end in shown]
+    return tuple(end for end in ends if abs(end) < FARTHEST)
 
 
 def _count_hindrances(tried: TrialRig, names: ChainNames) -> int:
@@ -211,20 +366,19 @@ def ik_settings(armature: Object, reader: RigReader, ik: RigIk, shown: Iterable[
     Properties are tried on a copy of the armature.
     """
     copies = (copied for bone in shown for copied in _copy_influences(armature, reader, bone, control))
-    settings: dict[Property, float] = {}
+    settings: dict[Property, Sides] = {}
     switches: dict[Property, list[Influence]] = {}
     for bone, name, influence in (*_ik_influence(armature, ik), *copies):
         constraint = armature.pose.bones[bone].constraints[name]
         driving = driving_properties(armature, Hindrance(bone, name, acts=True))
         if driving is None:
-            settings |= _undriven_influence(armature, constraint, constraint_path(bone, name), influence)
-        for owner, path in driving or ():
-            # They are tried on a copy of the armature, which has no properties but its own.
-            if owner == armature:
-                switches.setdefault((owner, path), []).append(Influence(bone, name, influence))
+            undriven = _undriven_influence(armature, constraint, constraint_path(bone, name), influence)
+            settings |= {found: Sides(value) for found, value in undriven.items()}
+        for found in driving or ():
+            switches.setdefault(found, []).append(Influence(bone, name, influence))
     if switches:
         settings |= _tried_values(armature, switches)
-    return [Setting(owner, path, value) for (owner, path), value in settings.items()]
+    return [Setting(owner, path, *sides) for (owner, path), sides in settings.items()]
 
 
 def _ik_influence(armature: Object, ik: RigIk) -> Iterator[Influence]:
@@ -266,23 +420,28 @@ def _undriven_influence(armature: Object, constraint: Constraint, path: str, inf
     return needed
 
 
-def _tried_values(armature: Object, switches: dict[Property, list[Influence]]) -> dict[Property, float]:
+def _tried_values(armature: Object, switches: Mapping[Property, Sequence[Influence]]) -> dict[Property, Sides]:
     """Values of properties that bring influences closest to those required; for properties that do now, only if animated."""
-    helpful: dict[Property, float] = {}
-    with trial(armature) as tried:
-        for (owner, path), influences in switches.items():
-            copied = tried.copies[owner]
-            now = copied.path_resolve(path)
+    helpful: dict[Property, Sides] = {}
+    constraints = {Hindrance(bone, name, acts=True) for influences in switches.values() for bone, name, _ in influences}
+    owners = [*(owner for owner, _ in switches), *steering_owners(armature, constraints)]
+    with trial(armature, owners) as tried:
+        for found, influences in switches.items():
+            copied = tried.copies[found.owner]
+            now = copied.path_resolve(found.path)
             best, least, most = float(now), _deviation(tried, influences), 0.0
-            for value in TRIED:
-                set_value(copied, path, value)
+            known = _range_of(tried, found, [DrivenInfluence(armature, bone, name) for bone, name, _ in influences])
+            for value in (*TRIED, *known.tried):
+                if least <= NEARLY and value not in TRIED:
+                    break
+                set_value(copied, found.path, value)
                 deviation = _deviation(tried, influences)
                 most = max(most, deviation)
                 if deviation < least - NEARLY:
                     best, least = value, deviation
-            set_value(copied, path, best)
-            if best != now or (most > least + NEARLY and is_animated(owner, path)):
-                helpful[owner, path] = best
+            set_value(copied, found.path, best)
+            if best != now or (most > least + NEARLY and is_animated(*found)):
+                helpful[found] = known.sides(best)
     return helpful
 
 
@@ -324,7 +483,7 @@ class SwitchedBone:
 
 def opposite(settings: Sequence[Setting]) -> list[Setting]:
     """The settings that choose the other side."""
-    return [replace(setting, value=1.0 - setting.value) for setting in settings]
+    return [replace(setting, value=setting.opposite, other=setting.value) for setting in settings]
 
 
 def switched_bones(armature: Object, settings: Sequence[Setting], sides: Sequence[str] = ()) -> list[SwitchedBone]:

@@ -13,6 +13,7 @@ from ...core.arrays import path_length
 from ...core.curves.frames import frame_grid, ranges
 from ...errors import ChainError
 from ...pipeline.keys_beside import held_beside, holds
+from ...pipeline.motion.sampling import sample
 from ...pipeline.plan.found_chain import chain_names, end_bone_of, find_chain, with_end
 from ...pipeline.plan.frame_choice import frame_range
 from ...pipeline.plan.planning import plan_chain, refuse_unwritable_chain
@@ -32,11 +33,13 @@ from ...scene.keys.reading import is_animated, read_keyed
 from ...scene.keys.replaced import limb_name
 from ...scene.keys.tables import ChannelKeys, StraightKeys
 from ...scene.keys.writing import Change
-from ...scene.lookup import find_armature, key_of, objects_by_name
+from ...scene.lookup import find_armature, key_of, object_named, objects_by_name
 from ...scene.restoring import frame_and_edits_kept
+from ...scene.rig.constraints import is_acting
 from ...scene.rig.rest_reading import bone_path, read_rest_chain
 from ...scene.rig.rigify_reading import rigify_limbs
 from ...scene.sampling.evaluate import values_over
+from ...scene.sampling.quantities import Quantity
 from ...scene.versions import curve_bag
 from ...scene.visible.rig_ik import RigIk, RigReader
 from ...scene.visible.skin import Skins
@@ -129,18 +132,20 @@ def ranges_to_switch(
     """
     frames = frame_grid(*within)
     values = values_over(scene, [Property(setting.owner, setting.path) for setting in settings], frames)
-    goals = np.array([[setting.value] for setting in settings])
+    goals, others = np.array([(setting.value, setting.opposite) for setting in settings]).T[:, :, None]
     to_switch = (np.abs(values - goals) > SAME).any(axis=0)
-    halfway = ((np.abs(values) > SAME) & (np.abs(values - 1.0) > SAME)).any(axis=0) & apart
+    halfway = ((np.abs(values - others) > SAME) & (np.abs(values - goals) > SAME)).any(axis=0) & apart
     spans = [[(first, last) for first, last in ranges(frames, mask)] for mask in (to_switch & ~halfway, to_switch & halfway)]
     if spans[1] and not spans[0]:
         raise ChainError(
-            'The limb from "{upper}" to "{lower}" is blended between FK and IK at frames {frames}. Key {path} to 0 or 1 there '
-            "first.",
+            'The limb from "{upper}" to "{lower}" is blended between FK and IK at frames {frames}. Key {path} to {other:g} or '
+            "{value:g} there first.",
             upper=names.upper,
             lower=names.lower,
             frames=in_words(spans[1]),
             path=settings[0].path,
+            value=settings[0].value,
+            other=settings[0].opposite,
         )
     return SwitchRanges(*spans)
 
@@ -155,10 +160,11 @@ def switch_changes(settings: BakeSettings, goals: Sequence[Setting], within: tup
     is_held = holds(BakeSettings(key_before=True, key_after=True, destination=settings.destination))
     for setting in goals:
         present = float(setting.owner.path_resolve(setting.path))
-        earlier = read_keyed(setting.owner, setting.path, 0, *within)
-        group = setting.path.split('"')[1] if '"' in setting.path else ""
+        path, index = setting.channel
+        earlier = read_keyed(setting.owner, path, index, *within)
+        group = path.split('"')[1] if '"' in path else ""
         values = np.full(len(frames), setting.value)
-        keys = StraightKeys(setting.path, 0, group, frames, values, "CONSTANT")
+        keys = StraightKeys(path, index, group, frames, values, "CONSTANT")
         keyed.setdefault(setting.owner, []).append(held_beside(keys, earlier, within, is_held, (present, present)))
     for owner, channels in keyed.items():
         refuse_unwritable(owner, [key.path for key in channels], settings.destination)
@@ -408,6 +414,7 @@ def _to_ik(scene: Scene, settings: BakeSettings, active: Object | None) -> LimbS
     plan = plan_controls(scene, settings, armature)
     within = frame_range(scene, settings)
     if not plan.settings:
+        _refuse_not_on_ik(scene, names, ik, plan.shown, within)
         return LimbSwitch(armature, names, settings, "IK", within)
     parts = ranges_to_switch(scene, names, plan.settings, within, apart=plan.shown[:2] != (names.upper, names.lower))
     if not parts.switched:
@@ -438,6 +445,37 @@ def _to_ik(scene: Scene, settings: BakeSettings, active: Object | None) -> LimbS
     return LimbSwitch(
         armature, names, settings, "IK", within, plan.settings, parts, solve, seen, controls=[copy.control for copy in moved]
     )
+
+
+OFF_ITS_IK = 0.01
+"""Distance, relative to its length, by which the bone that shows a limb may be away from the one that IK poses."""
+
+
+def _refuse_not_on_ik(scene: Scene, names: ChainNames, ik: RigIk, shown: Sequence[str], within: Span) -> None:
+    """Raise `ChainError` where no switch was found, but the visible bones do not show what the rig's IK poses.
+
+    Both are compared as they are posed, at the ends and in the middle of the range.
+    """
+    armature, posed = object_named(ik.armature), dict.fromkeys([ik.upper.name, ik.lower.name, *shown])
+    quantities = [Quantity("POSE", armature.name, bone) for bone in posed]
+    frames = np.unique([within[0], 0.5 * (within[0] + within[1]), within[1]])
+    samples = sample(scene, quantities, frames, evaluation="PROBES")
+    acts = is_acting(armature.pose.bones[ik.bone].constraints[ik.constraint])
+    bones = armature.data.bones
+    for bone, of_ik in zip(shown, (ik.upper.name, ik.lower.name), strict=False):
+        rest_offset = np.linalg.inv(np.array(bones[of_ik].matrix_local)) @ np.array(bones[bone].matrix_local)
+        expected = samples.every(Quantity("POSE", armature.name, of_ik)) @ rest_offset
+        ends = np.array([[0.0, 0.0, 0.0, 1.0], [0.0, bones[bone].length, 0.0, 1.0]])
+        apart = (expected - samples.every(Quantity("POSE", armature.name, bone))) @ ends.T
+        if not acts or np.linalg.norm(apart[:, :3], axis=1).max() > OFF_ITS_IK * bones[bone].length:
+            raise ChainError(
+                'Found no switch that puts the limb from "{upper}" to "{lower}" on IK: "{bone}" does not follow "{ik}". Set the '
+                "influence of the constraints that it follows by hand.",
+                upper=names.upper,
+                lower=names.lower,
+                bone=bone,
+                ik=of_ik,
+            )
 
 
 def _note_on_toe(armature: Object, toe: Toe, side: str) -> Sentence:

@@ -78,7 +78,7 @@ def switch_limbs(
             with named(chains[number]):
                 solved[number] = _proved(scene, switched, before, after)
     reports = [limb.report for limb in solved if limb.report]
-    paths = [Property(setting.owner, setting.path) for switched in solved for setting in switched.limb.wanted]
+    paths = [Property(setting.owner, setting.channel.path) for switched in solved for setting in switched.limb.wanted]
     changes = [change for switched in solved for change in switched.changes]
     action = yield Write(changes, list, lambda: paths, lambda: _switch_over(solved))
     return [replace(report, action=action) for report in reports]
