@@ -152,3 +152,26 @@ def test_another_armature_tells_when_feet_stand():
     assert max(report["chains"][0]["travel"]) > 0.3
     with pytest.raises(RuntimeError, match="cannot be its own source of contacts"):
         find(armature="Walker", contacts_from="Walker")
+
+
+def test_contacts_of_a_file_are_planted_to_their_last_frame(tmp_path):
+    """They hold feet that swing, so that knees would be calmer with shorter ones. A second run plants the same."""
+    walker, _ = make_walker(rate=30)
+    (tmp_path / "made.json").write_text(json.dumps(table().tolist()))
+    exchange("import", filepath=str(tmp_path / "made.json"))
+    for _ in range(2):
+        assert bpy.ops.twobone.plant(armature="Walker", max_repair=0.0) == {"FINISHED"}
+        report = json.loads(bpy.context.window_manager.twobone_report)
+        assert np.array_equal(keyed(walker), states())
+        assert [chain["left"] for chain in report["chains"]] == [[], []]
+
+
+def test_contacts_of_another_armature_are_planted_to_their_last_frame():
+    source, _ = make_walker(rate=30)
+    source.name = "Source"
+    told = find(armature="Source")
+    skating = feet_of(WALK, rate=30, seconds=3.0)
+    skating.points[..., 1] += 0.5 * np.arange(skating.points.shape[2]) / 30
+    walker, _ = make_walker(rate=30, feet=skating)
+    assert bpy.ops.twobone.plant(armature="Walker", contacts_from="Source", max_repair=0.0) == {"FINISHED"}
+    assert np.array_equal(keyed(walker), [states_in(told, side, FRAMES) for side in (0, 1)])

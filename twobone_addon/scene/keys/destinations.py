@@ -246,6 +246,16 @@ def _place_strip(strip: NlaStrip, start: float, end: float) -> None:
         assign(strip, name, frame)
 
 
+COPY_OF = "twobone_copy_of"
+"""Custom property of a copy that is only tried: the name of its original, under which notes on it are kept."""
+
+
+def played_name(armature: Object) -> str:
+    """Name of the action that an armature plays, or of the original where that is a copy to try something on; else empty."""
+    action = armature.animation_data.action if armature.animation_data is not None else None
+    return "" if action is None else str(action.get(COPY_OF, action.name))
+
+
 @contextmanager
 def trial_actions(things: Sequence[Object]) -> Iterator[None]:
     """Give each object a copy of its action in a block; afterwards its own one is assigned again, and the copy removed."""
@@ -255,6 +265,8 @@ def trial_actions(things: Sequence[Object]) -> Iterator[None]:
             was_animated, data = data is not None, data or thing.animation_data_create()
             action, identifier = data.action, own_slot(data)
             trial = action.copy() if action else bpy.data.actions.new(TRIAL_NAME)
+            if action:
+                trial[COPY_OF] = action.name
             stack.callback(bpy.data.actions.remove, trial)
             if not was_animated:
                 stack.callback(thing.animation_data_clear)

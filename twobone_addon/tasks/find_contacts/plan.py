@@ -12,7 +12,7 @@ import numpy as np
 from ...core.array_types import Array, Codes, Mask
 from ...core.contacts.finding import Stance
 from ...core.contacts.points import FootPoints
-from ...core.contacts.states import Contact, ContactState, contacts_of_states, states_of_contacts
+from ...core.contacts.states import Contact, ContactState, contacts_of_states, runs, states_of_contacts
 from ...core.curves.frames import FRAME_DECIMALS, frame_grid, meets
 from ...core.rig.bones import RestChain
 from ...errors import ChainError, ObjectError, RangeError
@@ -35,6 +35,7 @@ from ...scene.keys.contact_keys import (
     keyed_states,
     write_contacts,
 )
+from ...scene.keys.destinations import played_name
 from ...scene.keys.guarding import refuse_stretched_time, refuse_unwritable
 from ...scene.keys.reading import read_frames
 from ...scene.keys.replaced import FOUND
@@ -68,6 +69,8 @@ class ChainStates:
     """The states to note as found."""
     stances: Sequence[Stance | None] = ()
     """Of each contact in `found`, whose measures are noted, too; without, those of the earlier note stay."""
+    given: Mask | None = None
+    """`(F,)` where another armature or a file gave the contact, so that planting must not shorten it; `None` for nowhere."""
 
 
 def write_states(armature: Object, frames: Array, feet: Sequence[ChainStates], *, task: str = FOUND) -> None:
@@ -76,7 +79,7 @@ def write_states(armature: Object, frames: Array, feet: Sequence[ChainStates], *
     keys = [ContactKeys(chains[foot.chain], foot.states, foot.kept) for foot in feet]
     write_contacts(armature, frames, keys, task=task)
     for foot in feet:
-        _note(armature, chains[foot.chain], frames, foot.found, foot.stances)
+        _note(armature, foot, frames)
 
 
 def take_contact(armature: Object, chain: StoredChain, span: Span, *, stands: bool) -> None:
@@ -110,6 +113,15 @@ def edited_by_hand(armature: Object, chain: str, frames: Array) -> Mask:
     return by_hand | (known & (keyed_states(armature, stored, frames) != before))
 
 
+def given_from_outside(armature: Object, chain: str, frames: Array) -> Mask:
+    """Mask `(F,)` of frames whose contact another armature or a file gave."""
+    stored = armature.twobone.chains.get(chain)
+    spans = [] if stored is None else _noted(armature, stored).get("given", [])
+    return (
+        np.any([(frames >= first) & (frames <= last) for first, last in spans], axis=0) if spans else np.zeros(len(frames), bool)
+    )
+
+
 def contact_frame(armature: Object, frame: float, *, forward: bool) -> float | None:
     """The next or previous frame at which a contact of any chain begins, changes or ends; `None` if there is none."""
     changes = [contact_changes(armature, chain) for chain in armature.twobone.chains]
@@ -122,17 +134,19 @@ def _noted(armature: Object, chain: StoredChain) -> dict:
     """First and last frame, and contacts, as last found in the current action; empty without a legible note."""
     noted = _all_noted(chain)
     # Files of earlier versions have one note for all actions.
-    entry = noted if "first" in noted else noted.get(_action_name(armature), {})
+    entry = noted if "first" in noted else noted.get(played_name(armature), {})
     try:
         contacts = [
             [float(first), float(last), str(point), *map(float, measures)] for first, last, point, *measures in entry["contacts"]
         ]
-        legible = {"first": float(entry["first"]), "last": float(entry["last"]), "contacts": contacts}
+        given = [[float(first), float(last)] for first, last in entry.get("given", ())]
+        legible = {"first": float(entry["first"]), "last": float(entry["last"]), "contacts": contacts, "given": given}
     except (KeyError, TypeError, ValueError, OverflowError):
         return {}
     numbers = [
         legible["first"],
         legible["last"],
+        *(end for span in given for end in span),
         *(number for first, last, _, *more in contacts for number in (first, last, *more)),
     ]
     points, lengths = {contact[2] for contact in contacts}, {len(contact) for contact in contacts}
@@ -148,9 +162,11 @@ def _all_noted(chain: StoredChain) -> dict:
     return noted if isinstance(noted, dict) else {}
 
 
-def _note(armature: Object, chain: StoredChain, frames: Array, states: Codes, stances: Sequence[Stance | None]) -> None:
+def _note(armature: Object, foot: ChainStates, frames: Array) -> None:
     """Note the found contacts with their measures, to detect edits later; earlier notes outside the frames are kept."""
+    chain, states, stances = armature.twobone.chains[foot.chain], foot.found, foot.stances
     first, last = float(frames[0]), float(frames[-1])
+    given = [] if foot.given is None else [[float(frames[start]), float(frames[end])] for start, end in runs(foot.given)]
     noted, contacts = _noted(armature, chain), []
     for number, contact in enumerate(contacts_of_states(states, frames)):
         earlier = [old[3:] for old in noted.get("contacts", ()) if old[0] <= contact.last and old[1] >= contact.first]
@@ -160,16 +176,13 @@ def _note(armature: Object, chain: StoredChain, frames: Array, states: Codes, st
     if noted and noted["first"] <= last + 1.0 and noted["last"] >= first - 1.0:
         before = _clipped(noted["contacts"], noted["first"], first - 1.0)
         contacts = [*before, *contacts, *_clipped(noted["contacts"], last + 1.0, noted["last"])]
+        before = _clipped(noted["given"], noted["first"], first - 1.0)
+        given = [*before, *given, *_clipped(noted["given"], last + 1.0, noted["last"])]
         first, last = min(first, noted["first"]), max(last, noted["last"])
     all_noted = _all_noted(chain)
     others = {} if "first" in all_noted else all_noted
-    entry = {"first": first, "last": last, "contacts": contacts}
-    assign(chain, "found_contacts", json.dumps({**others, _action_name(armature): entry}))
-
-
-def _action_name(armature: Object) -> str:
-    data = armature.animation_data
-    return data.action.name if data is not None and data.action is not None else ""
+    entry = {"first": first, "last": last, "contacts": contacts, **({"given": given} if given else {})}
+    assign(chain, "found_contacts", json.dumps({**others, played_name(armature): entry}))
 
 
 def _clipped(contacts: list, first: float, last: float) -> list:
@@ -222,6 +235,8 @@ class KeyedContact:
     """`(F,)`, see `core.contacts.states`."""
     by_hand: Mask
     """`(F,)` mask of frames keyed or edited by hand."""
+    is_given: Mask
+    """`(F,)` mask of frames whose contact another armature or a file gave."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,7 +340,8 @@ def keyed_contact(armature: Object, chain: str, frames: Array) -> KeyedContact:
     """The present keyed contact of the chain of that name; none if there is no such chain yet."""
     stored = armature.twobone.chains.get(chain)
     states = np.zeros(len(frames), dtype=int) if stored is None else keyed_states(armature, stored, frames)
-    return KeyedContact(is_keyed(armature, chain), states, edited_by_hand(armature, chain, frames))
+    by_hand, given = edited_by_hand(armature, chain, frames), given_from_outside(armature, chain, frames)
+    return KeyedContact(is_keyed(armature, chain), states, by_hand, given)
 
 
 def legs_of(scene: Scene, armature: Object, *, arms: bool = False) -> Legs:

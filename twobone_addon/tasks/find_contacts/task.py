@@ -323,9 +323,11 @@ def key_contacts(scene: Scene, plan: ContactPlan) -> Story[ContactReport]:
     report = contact_report(scene, plan, found, samples=samples, ends=ends)
     yield Make(stored_limbs(armature, plan.legs.found))
 
+    given = np.full(len(plan.frames), plan.source is not None or plan.labels is not None)
+
     def write() -> None:
         feet = [
-            ChainStates(foot.chain, states, kept, found.states[number], found.stances(number, found.states[number]))
+            ChainStates(foot.chain, states, kept, found.states[number], found.stances(number, found.states[number]), given)
             for number, (foot, states, kept) in enumerate(zip(plan.feet, found.to_key(), found.kept(), strict=True))
         ]
         write_states(armature, plan.frames, feet)

@@ -62,6 +62,8 @@ class PlantSolution:
     """Contacts found in the motion, whether used or not."""
     given: Sequence[Codes]
     """`(F,)` contact states of each leg that planting started from."""
+    from_outside: Sequence[Mask]
+    """`(F,)` for each leg, where another armature or a file gave its contact."""
     footing: Footing
     planted: Planted
     samples: Samples
@@ -100,7 +102,7 @@ def solve_plan(
     travel = travel_of(plan, settings, standing.found.ground_velocity, legs)
     keys = yield from part_of(keys_of(plan, samples, planted, travel), 1, 2)
     notes = (*_missing_travel_notes(plan, travel), *restless_notes(planted, plan.frames, plan.frames_per_second))
-    return PlantSolution(standing.found, states_given, footing, planted, samples, keys, travel, notes)
+    return PlantSolution(standing.found, states_given, standing.given, footing, planted, samples, keys, travel, notes)
 
 
 def _missing_travel_notes(plan: PlantPlan, travel: Array) -> tuple[Sentence, ...]:
@@ -210,6 +212,7 @@ def many_rounds(footing: Footing, standing: Standing) -> ManyRounds | None:
             standing,
             states=[frames.states(states) for states in standing.states],
             by_hand=[by_hand[frames.rows()] for by_hand in standing.by_hand],
+            given=[given[frames.rows()] for given in standing.given],
         ),
         [replace(leg, hinges=of_leg and of_leg.on(samples.meant)) for leg, of_leg in zip(legs, hinges, strict=True)],
         frames,
@@ -252,7 +255,8 @@ def within_repair(footing: Footing, standing: Standing) -> tuple[Standing, list[
     kept, left = [states.copy() for states in standing.states], []
     moves = [departures(footing, *pair) if most else np.zeros(len(pair[1])) for pair in zip(footing.legs, kept, strict=True)]
     shuffles = _shuffles(footing, kept, moves)
-    for number, (leg, states, by_hand) in enumerate(zip(footing.legs, kept, standing.by_hand, strict=True)):
+    held = [by_hand & ~given for by_hand, given in zip(standing.by_hand, standing.given, strict=True)]
+    for number, (leg, states, by_hand) in enumerate(zip(footing.legs, kept, held, strict=True)):
         moved, far = moves[number], []
         if shuffles[number] or moved.max(initial=0.0) > most * leg.length:
             # What a foot does on its way to its place and from it is no part of its stance.
@@ -340,8 +344,9 @@ def solve_takes(footing: Footing, standing: Standing) -> Steps[Planted]:
             for leg in footing.legs
         ]
         take_plan = replace(plan, frames=plan.frames[frames], samples=plan.samples[samples])
-        states, by_hand = ([of_leg[frames] for of_leg in of_legs] for of_legs in (standing.states, standing.by_hand))
-        take_standing = replace(standing, states=states, by_hand=by_hand)
+        of_takes = (standing.states, standing.by_hand, standing.given)
+        states, by_hand, given = ([of_leg[frames] for of_leg in of_legs] for of_legs in of_takes)
+        take_standing = replace(standing, states=states, by_hand=by_hand, given=given)
         ground = footing.ground.at(samples)
         if ground.is_flat:  # Each take has a floor of its own.
             ground = with_one_height(ground, take_standing, legs)

@@ -100,15 +100,15 @@ def plant_feet(scene: Scene, settings: PlantSettings, active: Object | None, cho
 def _write_contacts(plan: PlantPlan, solved: PlantSolution) -> None:
     """Write the contacts if they differ from the keyed ones."""
     keyed, legs, count = plan.contacts.keyed, solved.planted.legs, len(plan.frames)
-    pairs = list(zip(legs, keyed, strict=True))
+    pairs, given = list(zip(legs, keyed, strict=True)), solved.from_outside
     if all(np.array_equal(leg.states, keyed_leg.states[:count]) for leg, keyed_leg in pairs):
         return
     armature, feet = object_named(plan.armature), []
-    for leg, keyed_leg in pairs:
+    for (leg, keyed_leg), outside in zip(pairs, given, strict=True):
         name, kept = leg.before.leg.chain, keyed_leg.by_hand[:count] & plan.contacts.settings.keep
         states = np.where(kept, keyed_leg.states[:count], leg.states)
         noted = states_of_contacts(noted_contacts(armature, armature.twobone.chains[name]), plan.frames)
-        feet.append(ChainStates(name, states, kept, np.where(kept, noted, leg.states)))
+        feet.append(ChainStates(name, states, kept, np.where(kept, noted, leg.states), given=outside))
     write_states(armature, plan.frames, feet, task=WITH_FEET)
 
 

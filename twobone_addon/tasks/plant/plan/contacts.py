@@ -45,25 +45,30 @@ class Standing:
     states: list[Codes]
     """Contact states `(F,)` of each leg."""
     by_hand: list[Mask]
-    """`(F,)` for each leg, where its state was set by hand; elsewhere its contacts may be shortened."""
+    """`(F,)` for each leg, where its state was set by hand or given; elsewhere its contacts may be shortened."""
+    given: list[Mask]
+    """`(F,)` for each leg, where another armature or a file gave its state, which Maximum Repair still limits."""
 
 
 def standing_of(plan: PlantingPlan, found: FoundContacts, legs: Sequence[LegMotion]) -> Standing:
     """The keyed contacts or, if no leg has any, the contacts found.
 
     A heel that nothing shows is assumed below the ankle, which goes down while the foot rolls over its true heel. A foot that
-    does so without sliding stands from lying flat on, unless its contacts were set by hand.
+    does so without sliding stands from lying flat on, unless its contacts were set by hand or given.
     """
     count, keyed = len(plan.frames), found.plan.keyed
     if any(contact.is_keyed for contact in keyed):
         states, by_hand = [contact.states[:count] for contact in keyed], [contact.by_hand[:count] for contact in keyed]
+        given = [contact.is_given[:count] & ~hand for contact, hand in zip(keyed, by_hand, strict=True)]
     else:
         states, by_hand = [of_foot[:count] for of_foot in found.states], [np.zeros(count, bool)] * len(keyed)
+        given = [np.full(count, found.plan.source is not None)] * len(keyed)
+    by_hand = [hand | outside for hand, outside in zip(by_hand, given, strict=True)]
     shortened = [
         of_foot if foot.points.knows_heel else np.where(hand, of_foot, _from_flat_on(of_foot, leg, found, plan.frames_per_second))
         for foot, leg, of_foot, hand in zip(found.plan.feet, legs, states, by_hand, strict=True)
     ]
-    return Standing(found, shortened, by_hand)
+    return Standing(found, shortened, by_hand, given)
 
 
 def _from_flat_on(states: Codes, leg: LegMotion, found: FoundContacts, rate: float) -> Codes:
