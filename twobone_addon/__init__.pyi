@@ -34,6 +34,7 @@ def align_hinge(
     roll: bool = False,
     stored: str = "",
     limits: Sequence[tuple[float, float]] = (),
+    switch_first: bool = False,
 ) -> AlignReport:
     """Set the bones' rotation modes so that each joint needs only one F-Curve. The pose stays."""
 
@@ -316,6 +317,7 @@ def fit_root(
     evaluation: Literal["AUTO", "PROBES", "SCENE"] = "AUTO",
     actions: str = "ACTIVE",
     axis: Literal["X", "Y", "Z", "FREE"] = "Z",
+    switch_first: bool = False,
 ) -> RootFitReport | ClipsReport:
     """Move the root, such as the hips, as little as needed so that all enabled chains reach their targets."""
 

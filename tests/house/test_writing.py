@@ -8,7 +8,7 @@ from tests.house.source import ROOT, addon_files, name_of, tree_of
 
 # They make and change copies that are gone, or restored, when they are left; or make what the writer then notes.
 OWN_ROOMS = (
-    *("scene/writer.py", "scene/versions.py", "scene/sampling/", "scene/visible/trials.py"),
+    *("scene/writer.py", "scene/versions.py", "scene/sampling/", "scene/visible/trials.py", "scene/visible/response.py"),
     *("scene/keys/tables.py", "scene/keys/clearing.py"),
 )
 

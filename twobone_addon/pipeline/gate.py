@@ -2,26 +2,33 @@
 
 IK on the limb's own bones overrides their keys. Visible bones that follow other bones show none of them. Whoever is refused is
 told what to press first; what else acts on top of the keys, such as limits, is noted by the plan and measured by the proof.
+Nothing is asked about other frames than those that the task changes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..core.array_types import Array
-from ..errors import DependencyError
-from ..said import Sentence
-from ..scene.blender_types import Constraint, Object, Property, Scene
+from ..errors import ChainError, DependencyError
+from ..records import replace
+from ..said import Sentence, note
+from ..scene.blender_types import Constraint, Object, PoseBone, Property, Scene
 from ..scene.bones import ChainNames
-from ..scene.graph.rig_graph import Stillness, turning
-from ..scene.rig.constraints import is_acting
+from ..scene.graph.rig_graph import RigGraph, Stillness, turning
+from ..scene.lookup import object_named
+from ..scene.rig.chain_finding import bones_between
+from ..scene.rig.constraints import is_acting, reads_anything
+from ..scene.rig.rest_reading import carrier_of, feet_elsewhere, is_carried, stays_behind
 from ..scene.sampling.evaluate import at_frame, values_over
+from ..scene.visible.response import override_of
 from ..scene.visible.skin import Skins
-from ..scene.visible.switches import influences_change, same_values, switch_frames, switch_values
-from ..scene.visible.visible_bone import Hindrance, Shown, bone_carrying, shown_bone, shows_others
+from ..scene.visible.switches import SAME, influences_change, same_values, switch_frames, switch_values
+from ..scene.visible.trials import Turned
+from ..scene.visible.visible_bone import FOLLOWS, TRACED, Hindrance, Shown, bone_carrying, shown_bone, shows_others
 
 ON_IK = "ON_IK"
 """Kind of the refusal of a limb that IK poses, for buttons and scripts: Switch to FK helps."""
@@ -57,67 +64,104 @@ CONVERT_FIRST = Sentence("Use Switch All Limbs to FK, or Convert IK to FK Keys, 
 def who_poses(
     scene: Scene, armature: Object, names: ChainNames, within: tuple[float, float], *, skins: Skins | None = None
 ) -> Poser | None:
-    """What poses a limb at any frame of a range in place of the keys on its bones; `None` if these do.
+    """What poses a limb, as it is seen, at any frame of a range in place of the keys on its bones; `None` if these do."""
+    limb = [bone.name for bone in reversed(bones_between(armature, names.upper, names.lower))]
+    ik = ik_of(scene, armature, limb, within) or _override(scene, armature, limb, within)
+    return ik or next(_shown_instead(scene, armature, names, within, skins or Skins()), None)
 
-    Visible bones whose influences change within the range are left to the proof, which measures them.
+
+def _override(scene: Scene, armature: Object, limb: Sequence[str], within: tuple[float, float]) -> Poser | None:
+    """The constraint of a bone of a limb, other than IK, that keeps it from following its keys; the rig itself is asked.
+
+    Each counts with the largest influence that it has in the range.
     """
-    ik = ik_of(scene, armature, (names.upper, names.lower), within)
-    return ik or _shows_instead(scene, armature, names, within, skins or Skins(), also_own=True)
-
-
-def _shows_instead(
-    scene: Scene, armature: Object, names: ChainNames, within: tuple[float, float], skins: Skins, *, also_own: bool
-) -> Poser | None:
-    """What keeps the visible bone of a limb from following at every frame of a range; `None` if it follows at some.
-
-    also_own : whether constraints of the limb's own bones count
-    """
-    shown = _shown_within(scene, armature, names, within, skins)
-    if shown is None or shown.follows:
+    stillness = Stillness()
+    weights: dict[tuple[str, str], float] = {}
+    first: dict[tuple[str, str], float | None] = {}
+    for name in limb:
+        for constraint in armature.pose.bones[name].constraints:
+            if constraint.type in {"IK", "SPLINE_IK"} or not reads_anything(constraint):
+                continue
+            frames = _frames_to_look_at(scene, armature, constraint, within, stillness)
+            acting = _weights_at(scene, armature, constraint, frames)
+            weights[name, constraint.name] = float(acting.max())
+            first[name, constraint.name] = None if not acting.any() or acting.all() else float(frames[np.argmax(acting > 0.0)])
+    if not any(weights.values()):
         return None
-    if shows_others(armature, names, shown):
-        return Poser(names.lower, shown.hindrances[0].constraint if shown.hindrances else "", shown=shown.bone, part=shown.share)
-    if not also_own:
+    iks = [(armature.pose.bones[bone_carrying(ik)], ik) for name in limb for ik in turning(armature.pose.bones[name])]
+    found = override_of(armature, limb, weights, iks)
+    if found is None:
         return None
-    return Poser(shown.hindrances[0].bone, shown.hindrances[0].constraint, is_ik=False, part=shown.share)
+    return Poser(found.bone, found.constraint, is_ik=False, frame=first[found.bone, found.constraint], part=found.share)
 
 
-def _shown_within(scene: Scene, armature: Object, names: ChainNames, within: tuple[float, float], skins: Skins) -> Shown | None:
-    """The visible bone of a limb as it follows at all frames of a range; `None` if there is none, or what it follows changes."""
+def _shown_instead(
+    scene: Scene, armature: Object, names: ChainNames, within: tuple[float, float], skins: Skins
+) -> Iterator[Poser]:
+    """What keeps the visible bone of a limb from following it, where it shows the motion of other bones than the limb's own."""
+    for frame, shown in _shown_over(scene, armature, names, within, skins):
+        if not shown.follows and shows_others(armature, names, shown):
+            constraint = shown.hindrances[0].constraint if shown.hindrances else ""
+            yield Poser(names.lower, constraint, shown=shown.bone, frame=frame, part=shown.share)
+            continue
+        poser = _override_of_skin(armature, names, shown) if shown.follows else None
+        if poser is not None:
+            yield replace(poser, frame=frame)
+
+
+def _override_of_skin(armature: Object, names: ChainNames, shown: Shown) -> Poser | None:
+    """The constraint that keeps a visible bone from following a limb, where only the rig itself can tell; `None` without one."""
+    if (shown.armature, shown.bone) == (armature.name, names.lower):
+        return None
+    constraints = object_named(shown.armature).pose.bones[shown.bone].constraints
+    untraced = [entry for entry in constraints if is_acting(entry) and entry.type not in TRACED and reads_anything(entry)]
+    if not untraced:
+        return None
+    share = Turned(armature, {names.lower}).share((shown.armature, shown.bone))
+    return None if share >= FOLLOWS else Poser(shown.bone, untraced[-1].name, is_ik=False, part=share)
+
+
+def _shown_over(
+    scene: Scene, armature: Object, names: ChainNames, within: tuple[float, float], skins: Skins
+) -> Iterator[tuple[float | None, Shown]]:
+    """The visible bone of a limb in each state that it has in a range, with a frame of that; `None` if it has only one."""
     shown = shown_bone(armature, names, skins)
     if shown is None:
-        return None
-    present, values = _switches_over(scene, armature, shown, within)
-    if not same_values(values, values[:, :1]):
-        return None
-    if same_values(values[:, :1], present):
-        return shown
-    # What decides is the same over the range, but not at the frame that is shown.
-    with at_frame(scene, within[0]):
-        return shown_bone(armature, names, skins)
+        return
+    frames, present, values = _switches_over(scene, armature, shown, within)
+    if same_values(values, present):
+        yield None, shown
+        return
+    _, rows = np.unique(np.round(values / SAME), axis=1, return_index=True)
+    for frame in np.sort(frames[rows]).tolist():
+        with at_frame(scene, frame):
+            there = shown_bone(armature, names, skins)
+        if there is not None:
+            yield (None if len(rows) == 1 else frame), there
 
 
 def is_unseen(scene: Scene, armature: Object, names: ChainNames, shown: Shown, within: tuple[float, float]) -> bool:
     """Whether a visible bone, as it is now and at all frames of a range, shows the motion of other bones than the chain's."""
     if shown.follows or not shows_others(armature, names, shown):
         return False
-    present, values = _switches_over(scene, armature, shown, within)
+    _, present, values = _switches_over(scene, armature, shown, within)
     return same_values(values, present)
 
 
-def _switches_over(scene: Scene, armature: Object, shown: Shown, within: tuple[float, float]) -> tuple[Array, Array]:
-    """What decides what a visible bone follows: its values now, `(P, 1)`, and where they may change in a range, `(P, F)`."""
+def _switches_over(scene: Scene, armature: Object, shown: Shown, within: tuple[float, float]) -> tuple[Array, Array, Array]:
+    """Frames `(F,)` of a range where what decides what a visible bone follows may change; its values now, `(P, 1)`, and there."""
     if not influences_change(armature, shown.deciding):
-        return np.zeros((0, 1)), np.zeros((0, 1))
+        return np.array(within[:1]), np.zeros((0, 1)), np.zeros((0, 1))
     frames = np.unique([within[0], *switch_frames(scene, armature, shown.deciding, within), within[1]])
-    return switch_values(scene, armature, shown.deciding, frames)
+    return frames, *switch_values(scene, armature, shown.deciding, frames)
 
 
 def ik_of(scene: Scene, armature: Object, bones: Sequence[str], within: tuple[float, float]) -> Poser | None:
     """The IK, wherever on the limb it is, that poses any of its bones at any frame of a range; `None` if there is none."""
+    stillness = Stillness()
     for name in bones:
         for constraint in turning(armature.pose.bones[name]):
-            frames = _frames_to_look_at(scene, armature, constraint, within)
+            frames = _frames_to_look_at(scene, armature, constraint, within, stillness)
             weights = _weights_at(scene, armature, constraint, frames)
             if constraint.target is not None and weights.any():
                 frame = None if weights.all() else float(frames[np.argmax(weights > 0.0)])
@@ -125,9 +169,11 @@ def ik_of(scene: Scene, armature: Object, bones: Sequence[str], within: tuple[fl
     return None
 
 
-def _frames_to_look_at(scene: Scene, armature: Object, constraint: Constraint, within: tuple[float, float]) -> Array:
+def _frames_to_look_at(
+    scene: Scene, armature: Object, constraint: Constraint, within: tuple[float, float], stillness: Stillness
+) -> Array:
     """Frames of a range at which a constraint may begin or cease to act, see `switch_frames`; none if it never changes."""
-    path, stillness = constraint.path_from_id(), Stillness()
+    path = constraint.path_from_id()
     if all(stillness.keeps(armature, f"{path}.{name}") for name in ("influence", "mute")):
         return np.zeros(0)
     keyed = switch_frames(scene, armature, [Hindrance(bone_carrying(constraint), constraint.name, acts=True)], within)
@@ -145,18 +191,25 @@ def _weights_at(scene: Scene, armature: Object, constraint: Constraint, frames: 
 
 
 def refuse_unseen(scene: Scene, armature: Object, limbs: Iterable[ChainNames], within: tuple[float, float]) -> None:
-    """Raise `DependencyError` where a limb is seen by other bones than its own, whose motion nobody sees, at all frames."""
+    """Raise `DependencyError` where a limb is seen by other bones than its own, whose motion nobody sees, at all frames.
+
+    Asked by tasks that read a limb's motion: whatever poses the limb's own bones gives it the motion that is seen.
+    """
     skins = Skins()
     for names in limbs:
-        poser = _shows_instead(scene, armature, names, within, skins, also_own=False)
-        if poser is not None:
-            raise _refusal(poser, "so its motion is not what is seen")
+        states = list(_shown_over(scene, armature, names, within, skins))
+        posers = list(_shown_instead(scene, armature, names, within, skins))
+        if states and len(posers) == len(states):
+            raise _refusal(replace(posers[0], frame=None), "so its motion is not what is seen")
 
 
 def refuse_posed(poser: Poser | None) -> None:
     """Raise `DependencyError` where keys on a limb would not be what poses it."""
-    if poser is not None:
-        raise _refusal(poser, f"so keys on it would be {'seen in part' if poser.part > UNSEEN else 'invisible'}")
+    if poser is None:
+        return
+    if not poser.can_be_switched and poser.part >= FOLLOWS:
+        raise _refusal(replace(poser, part=0.0), "so it would not be where keys take it")
+    raise _refusal(poser, f"so keys on it would be {'seen in part' if poser.part > UNSEEN else 'invisible'}")
 
 
 UNSEEN = 0.01
@@ -165,19 +218,72 @@ UNSEEN = 0.01
 
 def _refusal(poser: Poser, so: str) -> DependencyError:
     is_partly = poser.part > UNSEEN
-    values = {"bone": poser.bone, "constraint": poser.constraint, "shown": poser.shown, "part": poser.part, "so": Sentence(so)}
+    when = "" if poser.frame is None else Sentence(" at frame {frame:g}", {"frame": poser.frame})
+    by = Sentence(" by {part:.0%}", {"part": 1.0 - poser.part}) if is_partly else ""
+    values = {
+        "bone": poser.bone,
+        "constraint": poser.constraint,
+        "shown": poser.shown,
+        "part": poser.part,
+        "by": by,
+        "when": when,
+        "so": Sentence(so),
+    }
     if not poser.can_be_switched:
         return DependencyError(
-            'Constraint "{constraint}" poses bone "{bone}", {so}. Mute it, or bake it with Blender\'s Bake Action and Visual '
-            "Keying, first.",
+            'Constraint "{constraint}" poses bone "{bone}"{by}{when}, {so}. Mute it, or bake it with Blender\'s Bake Action, '
+            "Visual Keying and Clear Constraints, first.",
             **values,
         )
     if poser.shown:
-        text = 'The visible limb ("{shown}") does not follow bone "{bone}", {so}. {remedy}'
+        text = 'The visible limb ("{shown}") does not follow bone "{bone}"{when}, {so}. {remedy}'
         if is_partly:
-            text = 'The visible limb ("{shown}") follows bone "{bone}" by {part:.0%} only ("{constraint}"), {so}. {remedy}'
+            text = 'The visible limb ("{shown}") follows bone "{bone}" by {part:.0%} only ("{constraint}"){when}, {so}. {remedy}'
         return DependencyError(Sentence(text, values | {"remedy": FK_FIRST}, kind=ON_IK))
-    when = "" if poser.frame is None else Sentence(" at frame {frame:g}", {"frame": poser.frame})
-    by = Sentence(" by {part:.0%}", {"part": 1.0 - poser.part}) if is_partly else ""
     text = 'IK ("{constraint}") poses bone "{bone}"{by}{when}, {so}. {remedy}'
-    return DependencyError(Sentence(text, values | {"by": by, "when": when, "remedy": CONVERT_FIRST}, kind=ON_IK))
+    return DependencyError(Sentence(text, values | {"remedy": CONVERT_FIRST}, kind=ON_IK))
+
+
+def foot_left_behind(armature: Object, names: ChainNames) -> Sentence | None:
+    """Why the foot of a limb would stay where it is when the limb is keyed, with the remedy; `None` where it goes along.
+
+    What IK or a switch poses it by counts, so this is asked of limbs that nothing else poses.
+    """
+    is_tip = carrier_of(armature, names) != names.tip
+    for foot in [armature.pose.bones[names.tip]] if is_tip else feet_elsewhere(armature, names):
+        is_left = stays_behind(foot, names)
+        if is_left or is_carried(foot, names.lower):
+            # With the foot on the leg this is a dependency cycle, which Blender breaks at either end, muted or not.
+            for bone, constraint in _following(armature, names, foot):
+                return note(
+                    'Constraint "{constraint}" of bone "{bone}" follows foot "{foot}", even if muted, so the foot would stay '
+                    "behind when the leg moves. Delete that constraint, and give the foot a Copy Location constraint to "
+                    'the tail of bone "{lower}".',
+                    constraint=constraint.name,
+                    bone=bone,
+                    foot=foot.name,
+                    lower=names.lower,
+                )
+        if is_left:
+            return note(
+                'Foot "{foot}" is not parented to the leg and does not follow it, so it would stay behind when the leg moves. '
+                'Give it a Copy Location constraint to the tail of bone "{lower}".',
+                foot=foot.name,
+                lower=names.lower,
+            )
+    return None
+
+
+def _following(armature: Object, names: ChainNames, foot: PoseBone) -> Iterator[tuple[str, Constraint]]:
+    """Constraints by which a leg follows a foot, be it by other bones or objects, each with the bone that carries it."""
+    lower, graph = armature.pose.bones[names.lower], RigGraph()
+    for bone in (lower, *lower.parent_recursive):
+        for constraint in (*bone.constraints, *graph.turned(armature).get(bone.name, ())):
+            if graph.follows(constraint, (armature.name, foot.name)):
+                yield bone_carrying(constraint), constraint
+
+
+def refuse_left_behind(reason: Sentence | None) -> None:
+    """Raise `ChainError` where a foot would not go along with its leg; tasks that are not about feet note it."""
+    if reason is not None:
+        raise ChainError(reason)

@@ -221,7 +221,7 @@ class SwitchSettings(OfChains):
     motion: str = choice_option(
         Group.CHAIN, "AUTO", "Motion", "What happens to the motion when switching to FK",
         ("AUTO", "Automatic",
-         "Bake the visible motion onto FK, unless the FK bones have just been baked or the IK does not move"),
+         "Bake the visible motion onto FK, unless the IK does not move and the FK bones have keys of their own"),
         ("BAKE", "Bake", "Bake the visible motion onto the other side, so that nothing visibly moves"),
         ("KEEP", "Keep", "Keep the keys that the FK bones have"), needs=when(to=["FK"]),
     )  # fmt: skip

@@ -26,9 +26,11 @@ from ..core.rig.plane_frames import LETTERS, PlaneSpaces, has_plane, is_bent, st
 from ..core.rig.posing import Reference, hinge_axis, present_reference, rest_reference, scale_carriers
 from ..core.rig.rotations import determinant, unit
 from ..errors import ChainError
+from ..pipeline.gate import refuse_posed, who_poses
 from ..pipeline.keying import fewest_keys
 from ..pipeline.motion.sampling import CurveMotion
 from ..pipeline.plan.found_chain import end_bone_of, find_chain
+from ..pipeline.plan.frame_choice import frame_range
 from ..pipeline.plan.naming import named
 from ..pipeline.plan.planes_of_rig import decided, normal_now
 from ..pipeline.pose.solving import HINGE_TOLERANCE, CurveSamples, RotationCurves, Surroundings, rotation_curves
@@ -54,6 +56,7 @@ from ..scene.rig.rolling import (
     set_rotation_mode,
 )
 from ..scene.sampling.quantities import Quantity
+from ..scene.visible.skin import Skins
 from ..settings import LIMB_PLANES, BakeSettings
 from ..settings.tasks import TABLES, AlignSettings
 
@@ -542,7 +545,7 @@ class BoneChange:
     rotation: ConvertedRotation
 
 
-def align_hinges(_scene: Scene, settings: AlignSettings, active: Object | None, _chosen: OwnAction | None) -> Story[AlignReport]:
+def align_hinges(scene: Scene, settings: AlignSettings, active: Object | None, _chosen: OwnAction | None) -> Story[AlignReport]:
     """Set the rotation mode, and on request the roll, of each hinge bone of chains, so that the hinge is one channel.
 
     The mode is an Euler order that applies the hinge last. Bones that are aligned already are not touched. Refused where no
@@ -550,11 +553,12 @@ def align_hinges(_scene: Scene, settings: AlignSettings, active: Object | None, 
     """
     changes: dict[str, dict[str, BoneChange]] = {}
     refused: dict[Sentence, None] = {}
-    is_any_hinge = False
+    is_any_hinge, skins = False, Skins()
     for chain_settings in settings.chains:
         with named(chain_settings):
             chain = find_chain(chain_settings, active)
             armature = chain.armature
+            refuse_posed(who_poses(scene, armature, chain.names, frame_range(scene, chain_settings), skins=skins))
             # Two chains may share bones.
             by_bone = changes.setdefault(armature.name, {})
             for hinge in hinges_of(armature, chain_settings, chain.names, chain.rest):

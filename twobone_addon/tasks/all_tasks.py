@@ -27,7 +27,7 @@ PLACES = {
 """Module and name of each task, by the name of its table. A task is imported when it is first used: operators and flags need
 only its table, and Blender shall start quickly."""
 
-KEYS_LIMBS = frozenset({"bake", "give", "plant", "find_contacts", "nudge"})
+KEYS_LIMBS = frozenset({"bake", "give", "plant", "find_contacts", "fit_root", "nudge", "align"})
 """Tasks that are refused for limbs on IK, and for which scripts may have these switched to FK first."""
 
 

@@ -13,7 +13,7 @@ from ..core.curves.frames import NEAR_FRAME
 from ..errors import TwoBoneError
 from ..pipeline.beginning import ToWrite
 from ..pipeline.chosen_actions import own_span
-from ..pipeline.gate import ik_of, refuse_posed
+from ..pipeline.gate import foot_left_behind, refuse_posed, who_poses
 from ..pipeline.keying import KeyedChain, keyed_chain
 from ..pipeline.motion.plan_motion import followed_motion, motion_quantities, without_target
 from ..pipeline.plan.naming import named
@@ -39,6 +39,7 @@ from ..scene.keys.tables import read_keys
 from ..scene.lookup import object_named, only_reading
 from ..scene.sampling.evaluate import Verified
 from ..scene.versions import curve_bag
+from ..scene.visible.skin import Skins
 from ..settings import BakeSettings
 from ..settings.tasks import TABLES, BakeAllSettings
 
@@ -173,13 +174,15 @@ def plan_chains(scene: Scene, settings: BakeAllSettings, active: Object | None, 
     """Plan all chains but for their present keys; refuse chains that key the same channels, unless the last one wins."""
     plans: list[ChainPlan] = []
     refused: list[TwoBoneError] = []
+    skins = Skins()
     for chain in settings.chains:
         try:
             with named(chain):
                 plan = plan_before_keys(scene, with_range(chain, own_span(chosen)), active)
                 armature, names = object_named(plan.names.armature), plan.names
-                refuse_posed(ik_of(scene, armature, (names.upper, names.lower), plan.within))
-            plans.append(plan)
+                refuse_posed(who_poses(scene, armature, names, plan.within, skins=skins))
+            left = foot_left_behind(armature, names)
+            plans.append(plan if left is None else replace(plan, notes=(*plan.notes, left)))
         except TwoBoneError as error:
             if chosen is None:
                 raise

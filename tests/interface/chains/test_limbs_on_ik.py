@@ -42,19 +42,23 @@ def test_a_target_is_added_where_the_foot_is_seen_and_the_switch_to_fk_keeps_it_
     assert (seen_foot(rig) - before).length < 1e-4
 
 
-def test_after_a_bake_the_button_leaves_the_baked_keys(empty_file):
-    rig = switched_leg()
+def test_after_a_bake_the_button_leaves_what_is_seen_as_it_is(empty_file):
+    """A limb that was baked on FK and is put on IK by hand, where its control moves, is shown by that."""
+    rig = switched_leg(on_ik=0.0)
     bpy.context.scene.frame_end = 3
     select_bones(rig, "shin_fk")
     bpy.ops.twobone.add_target()
-    target = rig.twobone.chains[0].target
-    target.location.y += 0.2
-    bpy.ops.twobone.bake()
-    button = drawn(TWOBONE_PT_chains).values("twobone.switch")
-    bpy.context.window_manager.twobone_report = ""  # something else was done in between
-    assert bpy.ops.twobone.switch(**button) == {"FINISHED"}
+    rig.twobone.chains[0].target.location.y += 0.2
+    assert bpy.ops.twobone.bake() == {"FINISHED"}
+    key_places(bpy.data.objects["IK goal"], [(0, -0.2, 0.2), (0, -0.1, 0.3), (0, 0, 0.4)])
+    bpy.context.scene.frame_set(2)
+    rig.pose.bones["hip"]["FK_IK"] = 1.0
+    rig.update_tag()
     bpy.context.view_layer.update()
-    assert (seen_foot(rig) - target.matrix_world.translation).length < 1e-4
+    before = seen_foot(rig).copy()
+    assert bpy.ops.twobone.switch(**drawn(TWOBONE_PT_chains).values("twobone.switch")) == {"FINISHED"}
+    bpy.context.view_layer.update()
+    assert (seen_foot(rig) - before).length < 1e-4
 
 
 def test_a_limb_on_fk_is_offered_the_way_back_to_the_ik_of_its_rig(empty_file):

@@ -254,10 +254,11 @@ def baked_leg(empty_file):
     return on_ik(rig)
 
 
-def test_a_limb_that_was_just_baked_shows_its_keys_whatever_the_last_report_says(baked_leg):
-    bake_leg()
-    bpy.context.window_manager.twobone_report = ""
-    assert not switch("FK")["baked"]
+def test_a_limb_that_was_just_baked_stays_where_its_ik_has_taken_it_since(baked_leg):
+    bake_leg(influence=0.0)
+    before = limb_over_time(baked_leg, frames=AROUND)
+    assert switch("FK")["baked"]
+    assert_unmoved(baked_leg, before)
 
 
 def test_a_bake_of_another_character_is_not_ones_own(baked_leg):

@@ -125,5 +125,5 @@ def test_every_task_that_is_refused_on_ik_names_the_remedy_or_takes_it(empty_fil
     """A task that is not in the list is not refused for IK; one that is has the setting."""
     for task in TASKS:
         has = "switch_first" in getattr(twobone_addon, task.name).__signature__.parameters
-        of_table = {"bake": "bake", "bake_all": "bake", "bake_target": "give"}.get(task.name, task.name)
+        of_table = {"bake": "bake", "bake_all": "bake", "bake_target": "give", "align_hinge": "align"}.get(task.name, task.name)
         assert has == (of_table in KEYS_LIMBS), task.name

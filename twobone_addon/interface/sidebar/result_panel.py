@@ -14,7 +14,7 @@ from ..stored.option_properties import CONTEXT
 from ..stored.where import MODES, chain_in
 from .panels import ChainPanel, Sidebar
 from .remembering import digests
-from .sight_rows import draw_switch, is_seen_elsewhere, motion_to_fk
+from .sight_rows import draw_switch, is_seen_elsewhere
 
 MOST_RANGES = 8
 """Maximum number of frame ranges listed for one statement; more would push everything else out of sight."""
@@ -124,7 +124,7 @@ def _draw_statement(layout: bpy.types.UILayout, statement: Sentence, chain: Stor
     if len(statement.frames) > MOST_RANGES:
         column.label(text=f"+ {len(statement.frames) - MOST_RANGES}", translate=False)
     if statement.kind in SWITCHED and not is_seen_elsewhere(chain):
-        draw_switch(column, chain, "FK", motion_to_fk(chain))
+        draw_switch(column, chain, "FK")
     if statement.kind == "BESIDE_LETTER_PLANE":
         column.prop_enum(chain, "plane", "POSE", text_ctxt=CONTEXT)
 

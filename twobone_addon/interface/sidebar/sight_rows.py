@@ -20,7 +20,7 @@ def draw_sight(layout: bpy.types.UILayout, context: bpy.types.Context, chain: St
     column = layout.column(align=True)
     if shown is None or shown.follows:
         if visible.has_ik:
-            draw_switches(column, context, chain, "IK", "AUTO")
+            draw_switches(column, context, chain, "IK")
         return
     if shown.bone in {chain.upper, chain.lower} and shown.armature == chain.id_data.name:
         constrained = next((hindrance.bone for hindrance in shown.hindrances if hindrance.constraint), shown.bone)
@@ -28,7 +28,7 @@ def draw_sight(layout: bpy.types.UILayout, context: bpy.types.Context, chain: St
     else:
         text = note("The visible limb ({bone}) does not follow {lower}", bone=shown.bone, lower=chain.lower)
     draw_sentence(column, text, context, icon="ERROR")
-    draw_switches(column, context, chain, "FK", motion_to_fk(chain))
+    draw_switches(column, context, chain, "FK")
     draw_sentence(column, Sentence(WHICH), context, icon="BLANK1")
 
 
@@ -41,12 +41,7 @@ def is_seen_elsewhere(chain: StoredChain) -> bool:
     return shown is not None and not shown.follows
 
 
-def motion_to_fk(chain: StoredChain) -> str:
-    """Return what Switch to FK does: before the first bake it keeps the visible motion, afterwards the baked keys."""
-    return "KEEP" if chain.report else "AUTO"
-
-
-def draw_switches(layout: bpy.types.UILayout, context: bpy.types.Context, chain: StoredChain, to: str, motion: str) -> None:
+def draw_switches(layout: bpy.types.UILayout, context: bpy.types.Context, chain: StoredChain, to: str) -> None:
     """Draw the buttons that switch to FK or IK: the limb, or all selected ones; and all limbs of the armature."""
     armature = chain.id_data
     count = len(meant_chains(context.view_layer, armature))
@@ -55,13 +50,13 @@ def draw_switches(layout: bpy.types.UILayout, context: bpy.types.Context, chain:
         text = pgettext_iface(text).format(count=count)
         layout.operator("twobone.switch", text=text, translate=False, icon="CON_KINEMATIC").to = to
     else:
-        draw_switch(layout, chain, to, motion)
+        draw_switch(layout, chain, to)
     if len(armature.twobone.chains) > 1:
         draw_switch_all(layout, to)
 
 
-def draw_switch(layout: bpy.types.UILayout, chain: StoredChain, to: str, motion: str) -> None:
+def draw_switch(layout: bpy.types.UILayout, chain: StoredChain, to: str) -> None:
     """Draw the button that switches the visible limb to FK or IK, over the range of the chain."""
     text = "Switch to FK" if to == "FK" else "Switch to IK"
     button = layout.operator("twobone.switch", text=text, icon="CON_KINEMATIC")
-    button.armature, button.chain, button.to, button.motion = chain.id_data.name, chain.name, to, motion
+    button.armature, button.chain, button.to = chain.id_data.name, chain.name, to

@@ -52,6 +52,14 @@ def entries_of(constraint: Constraint) -> Sequence[Any]:
     return constraint.targets if constraint.type == "ARMATURE" else [constraint]
 
 
+def reads_anything(constraint: Constraint) -> bool:
+    """Whether a constraint takes anything from elsewhere: an object, an action, a cache. Limits take nothing."""
+    if constraint.type == "ARMATURE":
+        return any(entry.target is not None for entry in constraint.targets)
+    pointers = (name for name, kind in constraint.bl_rna.properties.items() if kind.type == "POINTER" and name != "rna_type")
+    return any(isinstance(getattr(constraint, name), bpy.types.ID) for name in pointers)
+
+
 def reads_bone(constraint: Constraint, armature: Object, bone: str) -> bool:
     """Whether a bone of an armature is the target of a constraint, or one of several."""
     entries = entries_of(constraint)

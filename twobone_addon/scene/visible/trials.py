@@ -35,10 +35,10 @@ class TrialRig:
 
 
 @contextmanager
-def trial(armature: Object, steering: Iterable[bpy.types.ID] = ()) -> Iterator[TrialRig]:
+def trial(armature: Object, steering: Iterable[bpy.types.ID] = (), *, with_followers: bool = True) -> Iterator[TrialRig]:
     """Copies, during a block, of an armature, its followers, and the datablocks `steering` that their drivers read."""
     stage = bpy.data.scenes.new(STAGE_NAME)
-    originals = dict.fromkeys([armature, *Skins().followers(armature), *steering])
+    originals = dict.fromkeys([armature, *(Skins().followers(armature) if with_followers else ()), *steering])
     copies = {original: original.copy() for original in originals}
     try:
         for copied in copies.values():

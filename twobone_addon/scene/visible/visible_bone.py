@@ -28,6 +28,9 @@ REPLACING = {
 }  # fmt: skip
 """Constraints by which a bone follows their target, in proportion to their influence."""
 
+TRACED = REPLACING | {"ARMATURE", "IK"}
+"""Constraints whose part in what a bone follows is traced; what others do, only Blender's own evaluation tells."""
+
 WHOLE = {"COPY_TRANSFORMS", "ARMATURE"}
 """Constraints that replace the whole transform from before, at full influence."""
 

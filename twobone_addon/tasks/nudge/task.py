@@ -21,7 +21,7 @@ from ...core.nudges import NEAR_END, CycledNudge, Nudge, Span, joined_spans, off
 from ...core.solver import Reach
 from ...errors import ChainError, RangeError, SettingError, WriteError
 from ...pipeline.beginning import ToWrite
-from ...pipeline.gate import refuse_posed, who_poses
+from ...pipeline.gate import foot_left_behind, refuse_posed, who_poses
 from ...pipeline.motion.plan_motion import points
 from ...pipeline.plan.chain_plan import ChainPlan
 from ...pipeline.plan.completing import completed
@@ -46,6 +46,7 @@ from ...scene.keys.tables import INTERPOLATION
 from ...scene.keys.writing import Change
 from ...scene.lookup import find_armature, object_named
 from ...scene.versions import curve_bag
+from ...scene.visible.skin import Skins
 from ...settings import BakeSettings
 from ...settings.tasks import TABLES, NudgeSettings
 from .solve import NudgeSolution, quantities, solve_nudges
@@ -190,7 +191,6 @@ def plan_nudge(scene: Scene, settings: NudgeSettings, active: Object | None) -> 
     # Where a nudge is taken away, the limb's own motion must come back.
     ends = [end for nudge in (*before, *after) for span in nudge.spans(None) for end in span]
     ends += [*cycle] if cycle is not None else []
-    refuse_posed(who_poses(scene, armature, limb.names, (min(ends), max(ends))))
     plan = NudgePlan(
         settings=settings,
         armature=armature.name,
@@ -206,7 +206,24 @@ def plan_nudge(scene: Scene, settings: NudgeSettings, active: Object | None) -> 
         notes=limb.notes,
         units=units_of(scene),
     )
-    return replace(plan, notes=[*plan.notes, *_note_on_stance(plan, armature)])
+    skins = Skins()
+    for span in _changed_spans(scene, plan):
+        refuse_posed(who_poses(scene, armature, limb.names, span, skins=skins))
+    left = foot_left_behind(armature, limb.names)
+    return replace(plan, notes=[*plan.notes, *([left] if left else []), *_note_on_stance(plan, armature)])
+
+
+def _changed_spans(scene: Scene, plan: NudgePlan) -> list[Span]:
+    """First and last frame of each part of the motion that changes and is played: where a nudge is added or taken away.
+
+    A nudge fades to nothing at the ends of its span. What the scene does not play counts only where all of it lies there.
+    """
+    changed = [nudge for nudge in (*plan.known, *plan.nudges) if (nudge in plan.known) != (nudge in plan.nudges)]
+    spans = [span for nudge in changed for span in nudge.spans(plan.cycle_of(nudge))]
+    inside = [(min(start + NEAR_END, end), max(end - NEAR_END, start)) for start, end in spans]
+    first, last = float(scene.frame_start), float(scene.frame_end)
+    played = [(max(start, first), min(end, last)) for start, end in inside if start <= last and end >= first]
+    return played or inside
 
 
 def _limb(scene: Scene, settings: NudgeSettings, armature: Object) -> tuple[BakeSettings, str]:

@@ -232,16 +232,20 @@ def find_switch(scene: Scene, settings: BakeSettings, active: Object | None, *, 
         return _to_ik(scene, settings, active)
     armature = find_armature(settings.armature, active)
     names = chain_names(armature, settings)
-    if motion == "KEEP" or (motion == "AUTO" and _was_just_baked(scene, settings, armature, names)):
+    if motion == "KEEP":
         return _to_own_keys(scene, settings, armature, names)
     if motion == "AUTO" and not is_moved_by_ik(scene, settings, armature, names):
         switch = _to_own_keys(scene, settings, armature, names)
-        return replace(switch, remarks=[statement("OWN_KEYS", {})] if switch.wanted and switch.is_keyed else [])
+        if not switch.wanted or not _was_just_baked(scene, settings, armature, names):
+            return replace(switch, remarks=[statement("OWN_KEYS", {})] if switch.wanted and switch.is_keyed else [])
     return _to_fk(scene, settings, armature, names)
 
 
 def _was_just_baked(scene: Scene, settings: BakeSettings, armature: Object, names: ChainNames) -> bool:
-    """Whether a bake of the limb over the whole range was the last task that keyed it, so that its keys are to be shown."""
+    """Whether a bake of the limb over the whole range was the last task that keyed it.
+
+    Such keys were seen when they were made, so what is seen in their stead now was chosen since, and stays.
+    """
     within = frame_range(scene, settings)
     if settings.destination == "NLA":
         return has_baked_strip(armature, settings.stored or names.upper, *within)

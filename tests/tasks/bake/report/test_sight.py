@@ -7,6 +7,7 @@ import bpy
 import pytest
 
 from tests.tasks.bake.report.seen_feet import FIRST, LAST, LEG, ON_TARGET, add_target, kinds, names, visible_misses
+from tests.tasks.checks.file_dump import differences, dump_file
 from tests.tasks.rigs.switched_leg import switched_leg
 from tests.tasks.scenes import Limb, add_empty, bake, key_channel, key_places, set_range
 from twobone_addon.scene.keys.reading import key_frames
@@ -23,22 +24,26 @@ def test_the_share_of_the_fk_bones_in_what_is_seen_is_read_off_the_influences(em
     assert shown.follows == (share == 1.0)
 
 
-def test_a_limb_on_ik_is_not_called_on_target(empty_file):
-    rig, target = switched_leg(), add_target()
-    report = bake(LEG, target="Target", plane="YZ", bend="NEGATIVE")
-    misses = visible_misses(rig, target)
-    assert kinds(report)[0] == "NOT_SHOWN"
-    assert "foot" not in report["statements"][1]["values"]["part"]
-    assert report["visible"]["bone"] == "shin_def"
-    assert not report["visible"]["follows"]
-    assert report["visible"]["max_distance"] <= max(misses.values()) + ON_TARGET
-    assert report["visible"]["max_distance"] > 0.9 * max(misses.values()) > 0.1
-    assert 'constraint "ik"' in " ".join(report["notes"])
+def refused(limb=LEG, **settings):
+    """What a bake of the limb is refused with; it must change nothing."""
+    before = dump_file()
+    with pytest.raises(RuntimeError) as error:
+        bake(limb, target="Target", plane="YZ", bend="NEGATIVE", **settings)
+    assert differences(before, dump_file()) == []
+    return str(error.value)
+
+
+def test_a_limb_on_ik_is_not_keyed_where_nobody_sees_it(empty_file):
+    switched_leg()
+    add_target()
+    said = refused()
+    assert 'The visible limb ("shin_def") does not follow bone "shin_fk", so keys on it would be invisible' in said
+    assert "Use Switch All Limbs to FK first" in said
 
 
 @pytest.mark.parametrize("keyed", [False, True])
-def test_keys_that_nobody_sees_are_said_to_be_so_though_the_visible_foot_is_on_the_target(empty_file, keyed):
-    """A new target has the visible motion, so that the IK that is shown is on it as well as the keys."""
+def test_keys_that_nobody_sees_are_refused_though_the_visible_foot_is_on_the_target(empty_file, keyed):
+    """A new target has the visible motion, so that the IK that is shown would be on it as well as the keys."""
     rig = switched_leg()
     set_range(FIRST, LAST)
     key_places(bpy.data.objects["IK goal"], [(0, -0.01 * frame, 0.2) for frame in range(LAST)])
@@ -51,17 +56,12 @@ def test_keys_that_nobody_sees_are_said_to_be_so_though_the_visible_foot_is_on_t
     bpy.ops.twobone.add_target(stored="Leg")
     rig.twobone.chains[1].target = rig.twobone.chains[0].target
     bpy.context.view_layer.update()
-    assert bpy.ops.twobone.bake_all(last_wins=True) == {"FINISHED"}
-    report = json.loads(bpy.context.window_manager.twobone_report)
-    assert max(visible_misses(rig, rig.twobone.chains[0].target).values()) < 1e-4
-    assert "; 2 not visible: use Switch All Limbs to FK" in report["sentence"]
-    assert "all on target" not in report["sentence"]
-    assert report["chains"][0]["sentence"].startswith(
-        "Visible bone shin_def does not follow. Use Switch to FK; shin_fk on target"
-    )
+    with pytest.raises(RuntimeError, match=r"does not follow.*Use Switch All Limbs to FK first"):
+        bpy.ops.twobone.bake_all(last_wins=True)
     assert bpy.ops.twobone.switch(scope="ACTIVE", to="FK") == {"FINISHED"}
     assert bpy.ops.twobone.bake_all(last_wins=True) == {"FINISHED"}
     assert "all on target" in json.loads(bpy.context.window_manager.twobone_report)["sentence"]
+    assert max(visible_misses(rig, rig.twobone.chains[0].target).values()) < 1e-4
 
 
 @pytest.mark.parametrize("bare", [True, False])
@@ -79,16 +79,25 @@ def test_switch_to_fk_sets_what_is_not_animated_and_the_visible_foot_is_on_targe
 
 
 @pytest.mark.parametrize("bare", [True, False])
-def test_after_a_bake_the_switch_is_keyed_over_the_range_and_nothing_else_changes(empty_file, bare):
-    rig, target = switched_leg("" if bare else "FK_IK"), add_target()
+def test_a_switch_keeps_what_is_seen_whatever_was_baked_before(empty_file, bare):
+    """The keys of a bake that is not shown any more are no reason for the visible limb to move."""
+    rig, target = switched_leg("" if bare else "FK_IK", on_ik=0.0), add_target()
     bake(LEG, target="Target", plane="YZ", bend="NEGATIVE")
-    before = {(fcurve.data_path, fcurve.array_index): len(fcurve.keyframe_points) for fcurve in curve_bag(rig).fcurves}
-    assert bpy.ops.twobone.switch(**LEG.names(), to="FK") == {"FINISHED"}
-    told = json.loads(bpy.context.window_manager.twobone_report)["chains"][0]
-    after = {(fcurve.data_path, fcurve.array_index): len(fcurve.keyframe_points) for fcurve in curve_bag(rig).fcurves}
-    assert {channel for channel in after if channel not in before} == {(path, 0) for path in told["properties"]}
-    assert all(after[channel] == count for channel, count in before.items())
     assert max(visible_misses(rig, target).values()) < ON_TARGET
+    goal = bpy.data.objects["IK goal"]
+    key_places(goal, [(0, -0.01 * frame, 0.2) for frame in range(LAST)])
+    if bare:
+        for part in ("thigh", "shin", "foot"):
+            rig.pose.bones[f"{part}_def"].constraints["ik"].influence = 1.0
+    else:
+        rig.pose.bones["hip"]["FK_IK"] = 1.0
+        rig.update_tag()
+    bpy.context.view_layer.update()
+    before = visible_misses(rig, goal)
+    assert bpy.ops.twobone.switch(**LEG.names(), to="FK") == {"FINISHED"}
+    after = visible_misses(rig, goal)
+    assert max(abs(after[frame] - before[frame]) for frame in before) < 1e-4
+    told = json.loads(bpy.context.window_manager.twobone_report)["chains"][0]
     for frame, on_ik in ((FIRST - 1, 1.0), (FIRST, 0.0), (LAST, 0.0), (LAST + 1, 1.0)):
         bpy.context.scene.frame_set(frame)
         assert rig.path_resolve(told["properties"][0]) == on_ik, frame
@@ -109,7 +118,7 @@ def test_a_switch_that_somebody_has_keyed_to_ik_is_keyed_to_fk_in_the_range_only
     assert hip["FK_IK"] == 1.0
 
 
-def test_a_switch_that_goes_to_ik_in_the_middle_of_the_range_is_noticed(empty_file):
+def test_a_switch_that_goes_to_ik_in_the_middle_of_the_range_is_refused_with_the_frame(empty_file):
     rig, target = switched_leg(), add_target()
     hip = rig.pose.bones["hip"]
     for frame, value in ((1, 0.0), (15, 1.0)):
@@ -119,9 +128,9 @@ def test_a_switch_that_goes_to_ik_in_the_middle_of_the_range_is_noticed(empty_fi
         for point in fcurve.keyframe_points:
             point.interpolation = "CONSTANT"
     bpy.context.scene.frame_set(1)
-    report = bake(LEG, target="Target", plane="YZ", bend="NEGATIVE")
-    assert kinds(report)[0] == "NOT_SHOWN"
-    assert report["statements"][0]["ranges"][0][0] >= 15
+    assert 'does not follow bone "shin_fk" at frame 15,' in refused()
+    report = bake(LEG, target="Target", plane="YZ", bend="NEGATIVE", frame_end=14)
+    assert kinds(report)[0] == "ALL_ON_TARGET"
     assert list(key_frames(target)) == list(range(FIRST, LAST + 1))
 
 

@@ -14,7 +14,7 @@ from ....core.planting.goals import SAMPLES_PER_FRAME
 from ....core.rig.bones import RestBone
 from ....core.rig.posing import NOT_INHERITED, bone_that_stops_stretch, scale_carriers
 from ....errors import ChainError, RangeError
-from ....pipeline.gate import refuse_posed, who_poses
+from ....pipeline.gate import foot_left_behind, refuse_left_behind, refuse_posed, who_poses
 from ....pipeline.motion.plan_motion import motion_quantities
 from ....pipeline.plan.completing import names_of
 from ....pipeline.plan.frame_choice import frame_range
@@ -23,15 +23,13 @@ from ....pipeline.report.units import Units, units_of
 from ....pipeline.story import Span
 from ....records import extended, replace
 from ....said import Sentence, note
-from ....scene.blender_types import Object, PoseBone, Scene
+from ....scene.blender_types import Object, Scene
 from ....scene.bones import ChainNames, scale_path
-from ....scene.graph.rig_graph import RigGraph
 from ....scene.keys.guarding import refuse_unwritable
 from ....scene.lookup import find_armature
-from ....scene.rig.rest_reading import carrier_of, feet_elsewhere, foot_bone, is_carried, read_foot_points, stays_behind
+from ....scene.rig.rest_reading import carrier_of, foot_bone, read_foot_points
 from ....scene.sampling.quantities import Quantity
 from ....scene.visible.skin import Skins
-from ....scene.visible.visible_bone import bone_carrying
 from ....settings import BakeSettings
 from ....settings.feet import PlantSettings, RootSettings
 from ...find_contacts.plan import ContactPlan, contact_range, even_frames, is_loop, plan_contacts
@@ -131,7 +129,7 @@ def plan_planting(scene: Scene, settings: PlantSettings, active: Object | None, 
     skins, within = Skins(), (float(plan.frames[0]), float(plan.frames[-1]))
     for leg in plan.legs:
         refuse_posed(who_poses(scene, armature, leg.plan.names, within, skins=skins))
-        _refuse_feet_left_behind(armature, leg)
+        refuse_left_behind(foot_left_behind(armature, leg.plan.names))
     if settings.priority == "FEET":
         plan = replace(plan, legs=[_with_stretch(armature, leg, settings.destination) for leg in plan.legs])
     return extended(PlantPlan, plan, contacts=contacts)
@@ -148,10 +146,10 @@ def plan_fitting(scene: Scene, settings: RootSettings, active: Object | None, sp
         )
     requests = [_ChainRequest(chain.name, names_of(chain), chain.toe, chain.target.name, chain.target_bone) for chain in chains]
     plan = _plan(scene, settings, armature, requests, span=span, use_root=True, needs_root=True)
-    within = float(plan.frames[0]), float(plan.frames[-1])
+    skins, within = Skins(), (float(plan.frames[0]), float(plan.frames[-1]))
     for leg in plan.legs:
-        if who_poses(scene, armature, leg.plan.names, within) is None:
-            _refuse_feet_left_behind(armature, leg)
+        refuse_posed(who_poses(scene, armature, leg.plan.names, within, skins=skins))
+        refuse_left_behind(foot_left_behind(armature, leg.plan.names))
     return plan
 
 
@@ -218,7 +216,7 @@ def _leg_plan(scene: Scene, armature: Object, request: _ChainRequest, settings: 
     )
     foot = foot_bone(armature, names)
     if carrier_of(armature, names) != names.tip:
-        _refuse_left_behind(armature, names, armature.pose.bones[names.tip])
+        refuse_left_behind(foot_left_behind(armature, names))
     if foot is not None:
         bake = replace(bake, end_rotation="KEEP")
     plan = plan_chain(scene, bake, None)
@@ -229,46 +227,6 @@ def _leg_plan(scene: Scene, armature: Object, request: _ChainRequest, settings: 
     plan = replace(plan, frames=SampledFrames(samples), report_rows=rows, animated_settings={}, stretched_before=stretched)
     points = read_foot_points(armature, names, plan.rest, request.toe)
     return LegPlan(request.chain, plan, points, foot is not None)
-
-
-def _refuse_feet_left_behind(armature: Object, leg: LegPlan) -> None:
-    """Refuse a leg with such a foot; what IK or a switch poses it by counts, so this is asked of legs that nothing else poses."""
-    for foot in feet_elsewhere(armature, leg.plan.names):
-        _refuse_left_behind(armature, leg.plan.names, foot)
-
-
-def _refuse_left_behind(armature: Object, names: ChainNames, foot: PoseBone) -> None:
-    """Refuse a foot, parented elsewhere, that would not go along with its leg."""
-    is_left = stays_behind(foot, names)
-    if is_left or is_carried(foot, names.lower):
-        _refuse_followed(armature, names, foot)
-    if is_left:
-        raise ChainError(
-            'Foot "{foot}" is not parented to the leg and does not follow it, so it would stay behind when the leg is planted. '
-            'Give it a Copy Location constraint to the tail of bone "{lower}".',
-            foot=foot.name,
-            lower=names.lower,
-        )
-
-
-def _refuse_followed(armature: Object, names: ChainNames, foot: PoseBone) -> None:
-    """Refuse a foot that the leg follows, be it by other bones or objects.
-
-    With the foot on the leg this is a dependency cycle, which Blender breaks at either end, muted or not.
-    """
-    lower, graph = armature.pose.bones[names.lower], RigGraph()
-    for bone in (lower, *lower.parent_recursive):
-        for constraint in (*bone.constraints, *graph.turned(armature).get(bone.name, ())):
-            if graph.follows(constraint, (armature.name, foot.name)):
-                raise ChainError(
-                    'Constraint "{constraint}" of bone "{bone}" follows foot "{foot}", even if muted, so the foot would stay '
-                    "behind when the leg is planted. Delete that constraint, and give the foot a Copy Location constraint to "
-                    'the tail of bone "{lower}".',
-                    constraint=constraint.name,
-                    bone=bone_carrying(constraint),
-                    foot=foot.name,
-                    lower=names.lower,
-                )
 
 
 def _with_stretch(armature: Object, leg: LegPlan, destination: str) -> LegPlan:
