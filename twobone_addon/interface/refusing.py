@@ -12,7 +12,7 @@ from ..errors import TwoBoneError
 from ..said import Sentence
 from ..settings.options import OptionKind
 from ..settings.tasks import Table
-from .rows import draw_remedy, draw_sentence
+from .rows import ON_IK, draw_missing_bones, draw_remedy, draw_sentence, is_mended, reason_of
 from .stored.selecting import follow_selection
 
 
@@ -53,11 +53,20 @@ def can_ask(context: bpy.types.Context) -> bool:
     return context.window is not None and not bpy.app.background
 
 
+SWITCH_FIRST = "Switch to FK First"
+"""Label of the button that goes on after a refusal of limbs that IK poses."""
+
+
+MENDED = "This is mended. Go on with Try Again"
+
+
 class CanBeCorrected:
     """Mixin for operators with `draw_correction()`, which draws the settings that may have been wrong."""
 
     table: Table
     """Option table of the task."""
+    asks_more = False
+    """Whether the dialog has settings to fill in although its button mends what it says."""
     refusal: Sentence | None = None
     """Why the last try was refused, while the dialog that shows it is open."""
 
@@ -65,10 +74,13 @@ class CanBeCorrected:
         """Open the dialog; if it cannot be shown or no setting can help, report the error and cancel."""
         if not can_ask(context) or not self.can_be_corrected():
             return refuse(self, sentence)
-        self.refusal = sentence
+        self.refusal, go_on = sentence, "Try Again"
+        if reason_of(sentence).kind == ON_IK and hasattr(self, "switch_first") and not self.switch_first:
+            # The remedy goes on by itself: limbs are switched, and the task is done, in one step.
+            self.switch_first, go_on = True, SWITCH_FIRST
         manager = context.window_manager
         return manager.invoke_props_dialog(
-            self, width=WIDTH, title=pgettext_iface(self.bl_label), confirm_text=pgettext_iface("Try Again")
+            self, width=WIDTH, title=pgettext_iface(self.bl_label), confirm_text=pgettext_iface(go_on)
         )
 
     def ask_again(self, sentence: Sentence) -> set[str]:
@@ -106,8 +118,17 @@ class CanBeCorrected:
             return False
         layout = self.layout
         width = WIDTH * context.preferences.system.ui_scale
-        draw_sentence(layout.column(), self.refusal, context, icon="ERROR", width=width)
-        if draw_remedy(layout, self.refusal, getattr(self, "stored", "")):
+        if is_mended(self.refusal, getattr(self, "stored", "")):
+            draw_sentence(layout.column(), Sentence(MENDED), context, icon="CHECKMARK", width=width)
+            return True
+        column = layout.column()
+        column.alert = True  # Blender draws the texts of a dialog in grey, as if they did not count.
+        draw_sentence(column, self.refusal, context, icon="ERROR", width=width)
+        if getattr(self, "switch_first", False) and reason_of(self.refusal).kind == ON_IK:
+            if self.asks_more:
+                self.draw_correction()
+            return True
+        if draw_missing_bones(layout, self.refusal) or draw_remedy(layout, self.refusal, getattr(self, "stored", "")):
             return True
         layout.use_property_split = True
         layout.use_property_decorate = False

@@ -9,6 +9,7 @@ from bpy.app.translations import pgettext_iface
 
 from ..said import Sentence
 from ..scene.lookup import LOST, NOTHING_CHOSEN
+from ..scene.rig.chain_finding import MISSING_BONE
 from ..settings import OPTION, OPTIONS
 from ..settings.options import Group, Option, OptionKind
 from .stored.option_properties import CONTEXT, LISTED
@@ -168,16 +169,64 @@ def draw_remedy(layout: bpy.types.UILayout, sentence: Sentence, stored: str = ""
 
     stored : name of the chain that the button is for; empty for the selected one
     """
-    reason = sentence.values.get("reason", sentence)
-    if isinstance(reason, Sentence) and reason.kind == ON_IK:
+    reason = reason_of(sentence)
+    if reason.kind == ON_IK:
         draw_switch_all(layout, "FK")
         return True
-    lacks_target = isinstance(reason, Sentence) and reason.template in {NOTHING_CHOSEN, LOST, NO_TARGETS, NOT_LISTED}
-    # A role is named as it stands in its sentence: in the middle of it, or at its beginning.
-    if not lacks_target or reason.values.get("role", TARGET) not in {TARGET, Sentence("Target")}:
+    if not _lacks_target(reason):
         return False
     layout.operator("twobone.add_target", icon="EMPTY_AXIS").stored = stored or str(sentence.values.get("chain", ""))
     return True
+
+
+def reason_of(sentence: Sentence) -> Sentence:
+    """Return what is wrong with a chain, without the name of the chain before it."""
+    reason = sentence.values.get("reason", sentence)
+    return reason if isinstance(reason, Sentence) else sentence
+
+
+def draw_missing_bones(layout: bpy.types.UILayout, sentence: Sentence) -> bool:
+    """Draw the bones of the stored chains that a refusal names a missing bone of; return whether it is about one."""
+    reason = reason_of(sentence)
+    if reason.template != MISSING_BONE:
+        return False
+    for chain in _chains_with(reason):
+        column = layout.column(align=True)
+        column.use_property_split = True
+        column.use_property_decorate = False
+        column.label(text=chain.name, translate=False, icon="BONE_DATA")
+        for name in ("upper", "lower", "tip"):
+            _draw_bone(column, chain, name)
+    return True
+
+
+def _chains_with(reason: Sentence) -> list[Settings]:
+    armature = bpy.data.objects.get(str(reason.values["armature"]))
+    chains = armature.twobone.chains if armature is not None else ()
+    return [chain for chain in chains if reason.values["bone"] in {chain.upper, chain.lower, chain.tip}]
+
+
+def is_mended(sentence: Sentence, stored: str = "") -> bool:
+    """Whether the remedy of a refusal that names a stored chain was taken since: its bone is there, or it has a target.
+
+    stored : name of the chain that the refusal is about; empty for the one that it names
+    """
+    reason = reason_of(sentence)
+    if reason.template == MISSING_BONE:
+        return not _chains_with(reason)
+    if not _lacks_target(reason):
+        return False
+    view = bpy.context.view_layer.objects.active
+    chains = view.twobone.chains if view is not None and view.type == "ARMATURE" else ()
+    name = stored or str(sentence.values.get("chain", ""))
+    meant = [chain for chain in chains if chain.name == name] or list(chains)
+    return any(chain.target is not None for chain in meant)
+
+
+def _lacks_target(reason: Sentence) -> bool:
+    # A role is named as it stands in its sentence: in the middle of it, or at its beginning.
+    is_role = reason.values.get("role", TARGET) in {TARGET, Sentence("Target")}
+    return is_role and reason.template in {NOTHING_CHOSEN, LOST, NO_TARGETS, NOT_LISTED}
 
 
 def draw_set_up(layout: bpy.types.UILayout) -> None:

@@ -8,6 +8,7 @@ import pytest
 from tests.interface.baking.playing import playing
 from tests.interface.recording import Layout, Windows, sidebar
 from tests.tasks.scenes import add_empty, leg_with_chain
+from twobone_addon.errors import SettingError
 from twobone_addon.interface import refusing
 from twobone_addon.interface.operators.bake import TWOBONE_OT_bake, TWOBONE_OT_bake_all
 from twobone_addon.interface.operators.of_tasks import OPERATORS
@@ -42,11 +43,38 @@ def stored_leg(empty_file):
     return leg_with_chain()
 
 
+def refusal_of(said):
+    """What refuses whatever is requested."""
+
+    def requested(_operator, _context):
+        raise SettingError(said)
+
+    return requested
+
+
+@pytest.mark.parametrize("operator", [TWOBONE_OT_bake, TWOBONE_OT_bake_all, OPERATORS["plant"]], ids=lambda each: each.__name__)
+def test_a_deleted_bone_is_chosen_anew_in_the_dialog_which_then_says_that_this_is_mended(operator, stored_leg, monkeypatch):
+    monkeypatch.setattr(refusing, "can_ask", lambda _context: True)
+    chain = stored_leg.twobone.chains[0]
+    chain.lower, chain.limb = "hand", "LEG"
+    acting = playing(operator)
+    context = sidebar(window=object(), window_manager=Dialogs(), scene=bpy.context.scene)
+    assert ShowsProgress.invoke(acting, context, None) == {"RUNNING_MODAL"}
+    acting.layout = Layout()
+    operator.draw(acting, context)
+    assert 'Lower bone "hand" is not in armature "Rig"' in " ".join(acting.layout.texts())
+    assert acting.layout.properties() == ["upper", "lower", "tip"]
+    chain.lower = "lower"
+    acting.layout = Layout()
+    operator.draw(acting, context)
+    assert acting.layout.texts() == ["This is mended. Go on with Try Again"]
+
+
 @pytest.mark.parametrize("operator", ABOUT, ids=lambda operator: operator.__name__)
 def test_what_is_refused_in_a_window_opens_a_dialog_with_the_sentence_and_the_settings(operator, stored_leg, monkeypatch):
     monkeypatch.setattr(refusing, "can_ask", lambda _context: True)
-    stored_leg.twobone.chains[0].lower = "hand"
-    acting = playing(operator)
+    monkeypatch.setattr(operator, "requested", refusal_of("Something is wrong with the settings."))
+    acting = playing(operator, **({"armature": "Rig"} if {"upper", "lower"} <= ABOUT[operator] else {}))
     context = sidebar(window=object(), window_manager=Dialogs(), scene=bpy.context.scene)
     assert ShowsProgress.invoke(acting, context, None) == {"RUNNING_MODAL"}
     ((_, how),) = context.window_manager.opened
@@ -138,7 +166,11 @@ def test_a_limb_that_ik_poses_is_offered_the_switch_that_lets_the_bake_through(s
     acting = playing(TWOBONE_OT_bake_all)
     context = sidebar(window=object(), window_manager=Dialogs(), scene=bpy.context.scene)
     assert ShowsProgress.invoke(acting, context, None) == {"RUNNING_MODAL"}
+    ((_, how),) = context.window_manager.opened
+    assert how["confirm_text"] == "Switch to FK First"
     acting.layout = Layout()
     TWOBONE_OT_bake_all.draw(acting, context)
-    assert bpy.ops.twobone.switch(**acting.layout.values("twobone.switch")) == {"FINISHED"}
+    assert acting.layout.buttons() == [], "the dialog's own button does both"
+    assert acting.switch_first
+    assert ShowsProgress.execute(acting, context) == {"FINISHED"}
     assert bpy.ops.twobone.bake_all(scope="ACTIVE") == {"FINISHED"}

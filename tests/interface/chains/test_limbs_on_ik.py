@@ -34,12 +34,10 @@ def test_a_target_is_added_where_the_foot_is_seen_and_the_switch_to_fk_keeps_it_
     chain = rig.twobone.chains[0]
     bpy.context.view_layer.update()
     assert (chain.target.matrix_world.translation - before).length < 1e-5
-    assert bpy.ops.twobone.switch(**drawn(TWOBONE_PT_chains).values("twobone.switch")) == {"FINISHED"}
+    assert bpy.ops.twobone.bake(**drawn(TWOBONE_PT_chains).values("twobone.bake")) == {"FINISHED"}
     bpy.context.view_layer.update()
     assert (seen_foot(rig) - before).length < 1e-4
     assert (rig.pose.bones["shin_def"].head - knee).length < 1e-4
-    bpy.ops.twobone.bake()
-    assert (seen_foot(rig) - before).length < 1e-4
 
 
 def test_after_a_bake_the_button_leaves_what_is_seen_as_it_is(empty_file):
@@ -56,7 +54,8 @@ def test_after_a_bake_the_button_leaves_what_is_seen_as_it_is(empty_file):
     rig.update_tag()
     bpy.context.view_layer.update()
     before = seen_foot(rig).copy()
-    assert bpy.ops.twobone.switch(**drawn(TWOBONE_PT_chains).values("twobone.switch")) == {"FINISHED"}
+    assert drawn(TWOBONE_PT_chains).values("twobone.bake")["switch_first"]
+    assert bpy.ops.twobone.switch(chain=rig.twobone.chains[0].name, to="FK") == {"FINISHED"}
     bpy.context.view_layer.update()
     assert (seen_foot(rig) - before).length < 1e-4
 
@@ -72,7 +71,7 @@ def test_a_limb_on_fk_is_offered_the_way_back_to_the_ik_of_its_rig(empty_file):
     before = limb_over_time(rig)[0]
     assert bpy.ops.twobone.switch(**button) == {"FINISHED"}
     assert np.linalg.norm(limb_over_time(rig)[0] - before, axis=-1).max() < 1e-4 * LENGTH
-    assert drawn(TWOBONE_PT_chains).values("twobone.switch")["to"] == "FK", "it is on IK now"
+    assert drawn(TWOBONE_PT_chains).values("twobone.bake")["switch_first"], "it is on IK now"
 
 
 def test_a_limb_without_ik_is_not_offered_any(empty_file):

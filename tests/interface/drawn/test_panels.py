@@ -13,7 +13,7 @@ from tests.interface.recording import Acting, Layout, drawn, sidebar
 from tests.tasks.rigs.legs_with_ik import add_ik
 from tests.tasks.rigs.switched_leg import switched_leg
 from tests.tasks.rigs.walker import Walk, build_walker
-from tests.tasks.scenes import LEG, BoneShape, add_empty, build_armature, leg_with_chain
+from tests.tasks.scenes import LEG, BoneShape, add_empty, build_armature, key_places, leg_with_chain, set_range
 from twobone_addon.interface.drawn_text import wrapped
 from twobone_addon.interface.live import following as live
 from twobone_addon.interface.live.following import reasons
@@ -161,7 +161,7 @@ def test_a_row_of_the_list_shows_whether_there_is_a_target_without_a_warning(sto
     layout = drawn_row(chain)
     assert layout.properties() == ["name", "enabled"]
     icons = [named["icon"] for _, _, named in layout.calls if "icon" in named]
-    assert icons == ["BONE_DATA" if missing else "CON_KINEMATIC"]
+    assert icons == ["BONE_DATA" if missing else "NONE"]
 
 
 def drawn_row(chain):
@@ -286,25 +286,52 @@ def test_after_a_bake_what_is_on_target_what_is_not_and_the_figures_are_listed(s
     assert frames[:2] == ["1", "2 \u2013 3.5"]
 
 
-def test_before_a_bake_a_visible_limb_that_does_not_follow_is_named_with_the_switch(empty_file):
+def labels(shown):
+    """The labels of buttons, in their order."""
+    return [named["text"] for name, _, named in shown.calls if name == "operator" and named.get("text")]
+
+
+def test_a_visible_limb_on_ik_is_switched_and_baked_by_one_button(empty_file):
     rig = switched_leg()
-    chain = rig.twobone.chains.add()
-    chain.name, chain.upper, chain.lower, chain.target = "Leg", "thigh_fk", "shin_fk", bpy.data.objects["IK goal"]
+    set_range(1, 3)
+    goal, target = bpy.data.objects["IK goal"], add_empty("Goal")
+    key_places(goal, [(0, -0.2, 0.2), (0, -0.1, 0.3), (0, 0, 0.4)])
+    key_places(target, [(0, -0.3, 0.3), (0, -0.3, 0.35), (0, -0.3, 0.4)])
+    for name in ("Leg", "Off"):
+        chain = rig.twobone.chains.add()
+        chain.name, chain.upper, chain.lower, chain.target = name, "thigh_fk", "shin_fk", target
+    chain.enabled = False
+    rig.twobone.active_index = 0
+    bpy.context.scene.frame_set(2)
     shown = drawn(TWOBONE_PT_chains)
-    assert "The visible limb (shin_def) does not follow shin_fk" in " ".join(shown.texts())
-    assert "twobone.switch" in shown.buttons()
-    assert bpy.ops.twobone.switch(chain="Leg", to="FK") == {"FINISHED"}
+    assert {"Switch to FK and Bake", "Switch All Limbs and Bake"} <= set(labels(shown))
+    assert not {"Bake", "Bake All", "Switch to FK"} & set(labels(shown))
+    assert "twobone.switch" not in shown.buttons(), "one button does both"
+    assert bpy.ops.twobone.bake(**shown.values("twobone.bake")) == {"FINISHED"}
+    for frame in range(1, 4):
+        bpy.context.scene.frame_set(frame)
+        seen = rig.matrix_world @ rig.pose.bones["foot_def"].head
+        assert (seen - target.matrix_world.translation).length < 1e-4
+    shown = drawn(TWOBONE_PT_chains)
+    assert {"Bake", "Bake All"} <= set(labels(shown))
+    assert not shown.values("twobone.bake")["switch_first"]
+
+
+def test_a_constraint_that_no_switch_takes_off_is_named_beside_the_bake(stored_leg):
+    copy = stored_leg.pose.bones["lower"].constraints.new("COPY_ROTATION")
+    copy.target = add_empty("Leader")
     bpy.context.view_layer.update()
-    assert "twobone.switch" not in drawn(TWOBONE_PT_chains).buttons()
+    shown = drawn(TWOBONE_PT_chains)
+    assert 'Constraint "Copy Rotation" poses lower' in " ".join(shown.texts())
+    assert "Switch to FK and Bake" not in labels(shown)
 
 
 def test_a_limb_on_its_own_ik_constraint_is_offered_the_switch(stored_leg):
     add_ik(stored_leg, "lower")
     bpy.context.view_layer.update()
     shown = drawn(TWOBONE_PT_chains)
-    assert "lower has an IK constraint" in " ".join(shown.texts())
-    assert "does not follow" not in " ".join(shown.texts())
-    assert shown.values("twobone.switch")["to"] == "FK"
+    assert "Switch to FK and Bake" in labels(shown)
+    assert shown.values("twobone.bake")["switch_first"]
 
 
 def test_buttons_stand_below_the_name_of_what_they_are_about_and_stay_for_every_chain(stored_leg):

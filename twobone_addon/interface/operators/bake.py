@@ -7,7 +7,7 @@ from ...settings import LIMITS, OPTIONS
 from ...settings.options import Group, options_of
 from ...settings.tasks import TABLES, BakeAllSettings
 from ..rows import draw_options
-from ..running.progress import ShowsProgress
+from ..running.progress import ShowsProgress, SwitchesFirst
 from ..running.repeating import RepeatsChain
 from ..stored.option_properties import LISTED, properties_of, with_properties
 from ..stored.where import NeedsMode
@@ -21,7 +21,7 @@ NOT_TRIED_OUT = {
 
 
 @with_properties(properties_of(OPTIONS))
-class TWOBONE_OT_bake(RepeatsChain, ShowsProgress, NeedsMode, bpy.types.Operator):
+class TWOBONE_OT_bake(SwitchesFirst, RepeatsChain, ShowsProgress, NeedsMode, bpy.types.Operator):
     """Key the rotations of the chain so that its tip follows the target. Clear Baked Keys brings back what it replaces"""
 
     bl_idname = "twobone.bake"
@@ -43,7 +43,7 @@ class TWOBONE_OT_bake(RepeatsChain, ShowsProgress, NeedsMode, bpy.types.Operator
 
 
 @with_properties(properties_of(options_of(BakeAllSettings)))
-class TWOBONE_OT_bake_all(ShowsProgress, NeedsMode, bpy.types.Operator):
+class TWOBONE_OT_bake_all(SwitchesFirst, ShowsProgress, NeedsMode, bpy.types.Operator):
     """Bake all enabled chains in one pass, each with its own settings. Chains that never had a target are left out"""
 
     bl_idname = "twobone.bake_all"

@@ -13,6 +13,7 @@ from ..live.mouse import is_navigation, viewports_of
 from ..live.posing import is_there
 from ..refusing import refuse
 from ..running.from_table import FromTable, operator_for
+from ..running.progress import SwitchesFirst
 from ..stored.selecting import follow_selection, unlisted_limb
 from ..stored.where import NeedsMode
 from .results import whole_and_subframe
@@ -43,6 +44,7 @@ def draw_keys(header: Any, _context: bpy.types.Context) -> None:
 class WithMouse(FromTable):
     """Mixin that lets the mouse move the tip, unless an offset is given."""
 
+    asks_more = True  # From a dialog no mouse moves the tip.
     drag: Any = None
     """State of the drag; `None` if there is none."""
     drawn: Any = None
@@ -81,7 +83,7 @@ class WithMouse(FromTable):
             self.drag = NudgeDrag(context, plan, event)
         except TwoBoneError as error:
             self._end(context)
-            return refuse(self, error.sentence)
+            return self.ask_to_correct(context, error.sentence)
         finally:
             self.properties.property_unset("offset")
         self.drawn = begin_drawing(nudge_lines, self.drag)
@@ -198,7 +200,7 @@ class WithMouse(FromTable):
 
 
 @operator_for(TABLES["nudge"])
-class TWOBONE_OT_nudge(WithMouse, NeedsMode, bpy.types.Operator):
+class TWOBONE_OT_nudge(SwitchesFirst, WithMouse, NeedsMode, bpy.types.Operator):
     """Nudge, with the mouse or from a script."""
 
 

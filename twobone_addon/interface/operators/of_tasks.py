@@ -10,7 +10,7 @@ from ...settings.options import Group
 from ...settings.tasks import TABLES
 from ..rows import draw_options
 from ..running.from_table import FromTable, operator_for, operator_of
-from ..running.progress import ShowsProgress
+from ..running.progress import ShowsProgress, SwitchesFirst
 from ..running.repeating import RepeatsChain
 from ..stored.option_properties import LISTED, given_settings, offer_range
 from ..stored.selecting import meant_chains
@@ -38,7 +38,7 @@ class TWOBONE_OT_convert_ik(FromTable, NeedsMode, bpy.types.Operator):
 
 
 @operator_for(TABLES["give"])
-class TWOBONE_OT_bake_target(RepeatsChain, ShowsProgress, NeedsMode, bpy.types.Operator):
+class TWOBONE_OT_bake_target(SwitchesFirst, RepeatsChain, ShowsProgress, NeedsMode, bpy.types.Operator):
     """Bake Target from Chain, whose redo panel also changes the stored chain."""
 
     def requested(self, context: bpy.types.Context) -> Meant:
@@ -111,7 +111,7 @@ class TWOBONE_OT_switch(FromTable, NeedsMode, bpy.types.Operator):
 
 
 @operator_for(TABLES["plant"])
-class TWOBONE_OT_plant(FromTable, NeedsMode, bpy.types.Operator):
+class TWOBONE_OT_plant(SwitchesFirst, FromTable, NeedsMode, bpy.types.Operator):
     """Plant Feet, whose result stays in the sidebar."""
 
     has_panel = True

@@ -9,12 +9,13 @@ from ...desk.meant import Meant, meant
 from ...pipeline.plan.stored import active_armature
 from ...settings.options import Group
 from ...settings.tasks import Table
+from ...tasks.all_tasks import KEYS_LIMBS
 from ..refusing import can_ask
 from ..rows import draw_options, draw_own_options
 from ..stored.option_properties import given_settings, given_with_range, properties_of, with_properties
 from ..stored.selecting import chains_selected, keep_active
 from ..stored.where import NeedsMode
-from .progress import ShowsProgress
+from .progress import ShowsProgress, SwitchesFirst
 
 MEANT = {"armature", "upper", "lower", "tip", "target", "target_bone"}
 """Settings that say which chain an operator works on; shown in the dialog after a refusal."""
@@ -35,6 +36,8 @@ def operator_for(table: Table) -> Callable[[type], type]:
 def operator_of(table: Table) -> type:
     """Make the operator of a task that needs no code of its own in the interface."""
     bases = (FromTable, NeedsMode, bpy.types.Operator)
+    if table.task in KEYS_LIMBS:
+        bases = (SwitchesFirst, *bases)
     return operator_for(table)(type(f"TWOBONE_OT_{table.operator}", bases, {"__module__": __name__}))
 
 

@@ -62,6 +62,16 @@ class Begun:
         return None
 
 
+class SwitchesFirst:
+    """Mixin for operators of tasks that are refused for limbs on IK: both in one step, all or nothing."""
+
+    switch_first: bpy.props.BoolProperty(
+        name="Switch to FK First",
+        description="Switch limbs that IK poses to FK before, with their motion",
+        options={"HIDDEN", "SKIP_SAVE"},
+    )
+
+
 class ShowsProgress(CanBeCorrected):
     """Mixin for operators whose `requested(context)` returns what is meant, a `Meant`, or raises a `TwoBoneError`."""
 
@@ -74,8 +84,6 @@ class ShowsProgress(CanBeCorrected):
     """Whether the result stays in a panel of its own."""
     scene_name: str
     """Name of the scene in which the operator began; from another window it can be removed meanwhile."""
-    switches_first = False
-    """Whether limbs that IK poses are switched to FK before."""
     renamed: Sequence[Renamed] = ()
     """Stored chains that were renamed to be unique; they get their old names back if nothing comes of the request."""
 
@@ -85,7 +93,7 @@ class ShowsProgress(CanBeCorrected):
 
         self.renamed = names_apart(context.scene)
         request = self.requested(context)
-        return Begun(request, done_in_steps(context.scene, request, switch_first=self.switches_first))
+        return Begun(request, done_in_steps(context.scene, request, switch_first=getattr(self, "switch_first", False)))
 
     def requested(self, context: bpy.types.Context) -> Meant:
         """Return what is meant by the operator's settings and the selection; raises a `TwoBoneError`."""

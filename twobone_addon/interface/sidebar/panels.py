@@ -13,7 +13,6 @@ from ...settings import LETTERS
 from ...settings.options import Group
 from ..live.drag import TWOBONE_OT_drag
 from ..live.following import is_live, reasons
-from ..operators.bake import TWOBONE_OT_bake, TWOBONE_OT_bake_all
 from ..operators.chain_list import (
     TWOBONE_OT_chain_add,
     TWOBONE_OT_chain_duplicate,
@@ -30,7 +29,7 @@ from ..stored.selecting import offered_limb
 from ..stored.where import MODES, chain_in
 from ..watching import Memory
 from .presets import TWOBONE_PT_presets
-from .sight_rows import draw_sight, is_seen_elsewhere
+from .sight_rows import draw_bakes, draw_sight
 
 if TYPE_CHECKING:
     from ...core.array_types import Array
@@ -130,11 +129,12 @@ class TWOBONE_UL_chains(bpy.types.UIList):
         _active_property: str,
         _index: int,
     ) -> None:
-        """Draw one row: an icon that shows whether there is a target, the name, and whether Bake All includes the chain.
+        """Draw one row: the name, with an icon where there is no target, and whether Bake All includes the chain.
 
         A missing target is no error: Plant Feet and Bake Target from Chain do not need one.
         """
-        layout.prop(item, "name", text="", emboss=False, icon="BONE_DATA" if item.target is None else "CON_KINEMATIC")
+        # Without an icon the names of limbs fit a sidebar as narrow as Blender makes it.
+        layout.prop(item, "name", text="", emboss=False, icon="BONE_DATA" if item.target is None else "NONE")
         layout.prop(item, "enabled", text="")
 
 
@@ -194,12 +194,8 @@ class TWOBONE_PT_chains(Sidebar, bpy.types.Panel):
             text = pgettext_iface("Add Target for {bone}").format(bone=lower)
             layout.operator(TWOBONE_OT_add_target.bl_idname, text=text, translate=False, icon="EMPTY_AXIS")
         draw_sight(layout, context, chain)
-        if not is_seen_elsewhere(chain):
-            _draw_next_step(layout, context, armature)
-        column = layout.column(align=True)
-        column.scale_y = 1.2
-        column.operator(TWOBONE_OT_bake.bl_idname, text="Bake", icon="ACTION")
-        column.operator(TWOBONE_OT_bake_all.bl_idname, text="Bake All").scope = "ACTIVE"
+        _draw_next_step(layout, context, armature)
+        draw_bakes(layout, context, chain)
         row = layout.row(align=True)
         row.operator(TWOBONE_OT_live.bl_idname, icon="PLAY", depress=is_live(chain))
         row.operator(TWOBONE_OT_drag.bl_idname, text="Drag", icon="VIEW_PAN")

@@ -22,6 +22,8 @@ class VisibleLimb:
     """Names of Armature modifiers hidden in the viewport, and of their meshes."""
     has_ik: bool = False
     """Whether the limb follows the chain now, but could follow the rig's IK instead."""
+    is_on_ik: bool = False
+    """Whether Switch to FK would let it follow the chain; else constraints of the chain's own bones keep it from that."""
 
 
 visible: Memory[VisibleLimb] = Memory(follows_frames=True)  # Influences of constraints may be animated.
@@ -38,8 +40,10 @@ def _visible_limb(armature: str, upper: str, lower: str, tip: str, tip_end: str)
     from ...scene.rig.chain_finding import chain_from_names
     from ...scene.visible.rig_ik import RigReader
     from ...scene.visible.skin import Skins
-    from ...scene.visible.visible_bone import shown_bone
+    from ...scene.visible.visible_bone import is_switched, shown_bone
 
+    if not (upper and lower):
+        return VisibleLimb()  # A new chain has no bones yet.
     try:
         rig = find_armature(armature, None)
         skins = Skins()
@@ -48,4 +52,5 @@ def _visible_limb(armature: str, upper: str, lower: str, tip: str, tip_end: str)
     except TwoBoneError:
         return VisibleLimb()  # There is no such chain, which is reported elsewhere.
     has_ik = shown is not None and shown.follows and RigReader(rig, names).may_follow_ik()
-    return VisibleLimb(shown, tuple(skins.hidden(rig)), has_ik)
+    is_on_ik = shown is not None and not shown.follows and is_switched(rig, names, shown)
+    return VisibleLimb(shown, tuple(skins.hidden(rig)), has_ik, is_on_ik)

@@ -45,8 +45,11 @@ class TWOBONE_PT_result(ChainPanel, bpy.types.Panel):
         # What is out of date is greyed out.
         column.active = not reason
         statements = [statement_of(entry) for entry in report.get("statements", ())]
+        # That the limb does not follow is not said any longer once it does.
+        is_switched = bool(reason) and not is_seen_elsewhere(chain)
         for statement in statements:
-            _draw_statement(column, statement, chain, context)
+            if not (is_switched and statement.kind == "NOT_SHOWN"):
+                _draw_statement(column, statement, chain, context)
         # Reports of earlier versions only contain the English texts.
         notes = (
             [Sentence.from_dict(data) for data in report["said"]] if "said" in report else map(Sentence, report.get("notes", ()))

@@ -1,10 +1,10 @@
-"""Warnings in the panel if the visible mesh will not follow the chain, and buttons that correct it."""
+"""Warnings in the panel if the visible mesh will not follow the chain, and the buttons that bake it nevertheless."""
 
 import bpy
 from bpy.app.translations import pgettext_iface
 
 from ...pipeline.plan.stored import StoredChain
-from ...said import Sentence, note
+from ...said import note
 from ..rows import draw_sentence, draw_switch_all
 from ..stored.selecting import meant_chains
 from .remembering import visible_limb
@@ -18,25 +18,34 @@ def draw_sight(layout: bpy.types.UILayout, context: bpy.types.Context, chain: St
         draw_sentence(layout, note(text, modifier=modifier, mesh=mesh), context, icon="ERROR")
     shown = visible.shown
     column = layout.column(align=True)
-    if shown is None or shown.follows:
-        if visible.has_ik:
-            draw_switches(column, context, chain, "IK")
+    if visible.has_ik:
+        draw_switches(column, context, chain, "IK")
+    if shown is None or shown.follows or visible.is_on_ik:
         return
-    if shown.bone in {chain.upper, chain.lower} and shown.armature == chain.id_data.name:
-        constrained = next((hindrance.bone for hindrance in shown.hindrances if hindrance.constraint), shown.bone)
-        text = note("{bone} has an IK constraint, which poses the limb", bone=constrained)
-    else:
-        text = note("The visible limb ({bone}) does not follow {lower}", bone=shown.bone, lower=chain.lower)
+    first = next(hindrance for hindrance in shown.hindrances if hindrance.constraint)
+    text = note('Constraint "{constraint}" poses {bone}', constraint=first.constraint, bone=first.bone)
     draw_sentence(column, text, context, icon="ERROR")
-    draw_switches(column, context, chain, "FK")
-    draw_sentence(column, Sentence(WHICH), context, icon="BLANK1")
 
 
-WHICH = "Switch can go back to IK; Convert, below, mutes the IK constraints"
+def draw_bakes(layout: bpy.types.UILayout, context: bpy.types.Context, chain: StoredChain) -> None:
+    """Draw the buttons that bake the chain, and all of the list: limbs that are seen on IK are switched in the same step."""
+    column = layout.column(align=True)
+    column.scale_y = 1.2
+    chains = meant_chains(context.view_layer, chain.id_data) or [chain]
+    needs_switch = any(visible_limb(each).is_on_ik for each in chains)
+    bake = column.operator("twobone.bake", text=SWITCH_AND_BAKE if needs_switch else "Bake", icon="ACTION")
+    bake.switch_first = needs_switch
+    any_needs = any(visible_limb(each).is_on_ik for each in chain.id_data.twobone.chains if each.enabled)
+    bake_all = column.operator("twobone.bake_all", text=SWITCH_ALL_AND_BAKE if any_needs else "Bake All")
+    bake_all.scope, bake_all.switch_first = "ACTIVE", any_needs
+
+
+SWITCH_AND_BAKE, SWITCH_ALL_AND_BAKE = "Switch to FK and Bake", "Switch All Limbs and Bake"
+"""Labels of the buttons that bake limbs that are seen on IK."""
 
 
 def is_seen_elsewhere(chain: StoredChain) -> bool:
-    """Whether the visible limb does not follow the chain at this frame, so that `draw_sight` warns."""
+    """Whether the visible limb does not follow the chain at this frame."""
     shown = visible_limb(chain).shown
     return shown is not None and not shown.follows
 

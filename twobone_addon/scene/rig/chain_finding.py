@@ -312,13 +312,16 @@ ALIKE = 0.6
 """Ratio of the shorter to the longer link of a limb, at least. Arms and legs are above; a whole leg and its foot below."""
 
 
+MISSING_BONE = '{role} "{bone}" is not in armature "{armature}". Choose one of its bones.'
+
+
 def chain_from_names(armature: Object, upper: str, lower: str, tip: str = "", tip_end: str = "AUTO") -> ChainNames:
     """The chain of these bones; raises `ChainError` where they do not form one."""
     bones = armature.pose.bones
     for role, name in (("Upper bone", upper), ("Lower bone", lower), ("Tip bone", tip)):
         if name and name not in bones:
             raise ChainError(
-                '{role} "{bone}" is not in armature "{armature}". Choose one of its bones.',
+                MISSING_BONE,
                 role=Sentence(role),
                 bone=name,
                 armature=armature.name,

@@ -293,6 +293,18 @@ def shows_others(armature: Object, names: ChainNames, shown: Shown) -> bool:
     return not shown.hindrances or len(shown.hindrances) != len(on_chain(armature, names, shown))
 
 
+def is_switched(armature: Object, names: ChainNames, shown: Shown) -> bool:
+    """Whether a visible bone that does not follow is posed by other bones, or by IK of the chain's own: Switch to FK helps."""
+    bones = armature.pose.bones
+    first = next((hindrance for hindrance in shown.hindrances if hindrance.constraint), None)
+    if first is None or shows_others(armature, names, shown):
+        return True
+    return any(bones[entry.bone].constraints[entry.constraint].type in IK for entry in on_chain(armature, names, shown))
+
+
+IK = {"IK", "SPLINE_IK"}
+
+
 def shown_elsewhere(armature: Object, names: ChainNames, skins: Skins | None = None) -> Shown | None:
     """The visible bone of the lower link where it shows the motion of other bones than the chain's own; else `None`."""
     shown = shown_bone(armature, names, skins)
