@@ -39,7 +39,7 @@ CHANGING = {
 }
 PROPERTIES = {
     *("action", "action_slot", "active_index", "bend", "contact", "data_path", "found_contacts", "influence", "limb"),
-    *("location", "matrix_basis", "mute", "parent", "planted", "plantings", "pole", "replaced_keys", "rotation_euler"),
+    *("location", "matrix_basis", "mute", "parent", "planted", "plantings", "pole", "rotation_euler"),
     *("color_mode", "roll", "rotation_mode", "rotation_quaternion", "scale", "target", "use_fake_user"),
     *("use_nla", "is_solo", "frame_current", "extrapolation"),
 }

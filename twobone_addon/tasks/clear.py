@@ -196,7 +196,7 @@ def clear(clearing: Clearing, *, stays: bool) -> ClearedKeys:
         ledger = Ledger.present(owner)
         if ledger is not None:
             cleared += clear_keys(owner, ledger, owner_paths, clearing.start, clearing.end)
-            ledger.save(owner)
+            ledger.save()
         if (owner.twobone.plantings or owner.twobone.planted) and not is_planted(owner):
             assign(owner.twobone, "planted", "")
             # Which actions are left is known once those of this run are removed.

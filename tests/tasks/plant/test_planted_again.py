@@ -216,10 +216,10 @@ def test_what_was_planted_is_there_again_when_it_fails_or_is_given_up(empty_file
     armature, states = walker()
     plant()
     take_away_contact(armature, states)
-    keys, kept = all_keys(armature), armature.twobone.replaced_keys
+    keys, kept = all_keys(armature), armature.animation_data.action.twobone_replaced
     ended(armature, monkeypatch)
     assert all_keys(armature) == keys
-    assert armature.twobone.replaced_keys == kept
+    assert armature.animation_data.action.twobone_replaced == kept
     monkeypatch.undo()
     assert plant()["is_anew"]
 

@@ -122,28 +122,10 @@ class TwoBoneChain(bpy.types.PropertyGroup):
     )
 
 
-class TwoBoneOwnScale(bpy.types.PropertyGroup):
-    """Scale of a bone from before a bake keyed it, by the data path of the scale"""
-
-    name: bpy.props.StringProperty(name="Data Path", description="Data path of the bone's scale", **FREE)
-    scale: bpy.props.FloatVectorProperty(
-        name="Scale", description="Scale of the bone before it was keyed", size=3, default=(1.0, 1.0, 1.0), **FREE
-    )
-
-
 class TwoBoneArmature(bpy.types.PropertyGroup):
     """All that the add-on keeps on an armature object."""
 
     chains: bpy.props.CollectionProperty(type=TwoBoneChain, name="Chains", override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"})
-    own_scales: bpy.props.CollectionProperty(
-        type=TwoBoneOwnScale, name="Own Scales", override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"}
-    )
-    replaced_keys: bpy.props.StringProperty(
-        name="Replaced Keys",
-        description="Keys that Plant Feet of 2.0.0 has replaced, packed. Clear Baked Keys puts them back",
-        options={"HIDDEN"},
-        override=OVERRIDABLE,
-    )
     plantings: bpy.props.StringProperty(
         name="Plantings",
         description="What Plant Feet was to do, as JSON, to begin anew when that is something else",
@@ -189,7 +171,7 @@ class TwoBoneArmature(bpy.types.PropertyGroup):
     )
 
 
-CLASSES = (TwoBoneLimit, TwoBoneChain, TwoBoneOwnScale, TwoBoneArmature)
+CLASSES = (TwoBoneLimit, TwoBoneChain, TwoBoneArmature)
 
 
 def register() -> None:

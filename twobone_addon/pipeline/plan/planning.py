@@ -15,8 +15,7 @@ from ...scene.bones import ChainNames, scale_path
 from ...scene.graph.rig_graph import Dependencies, dependencies
 from ...scene.keys.guarding import refuse_stretched_time, refuse_unwritable
 from ...scene.keys.ledger import baked_channels, stretched_paths
-from ...scene.keys.older_notes import own_scale
-from ...scene.keys.reading import is_animated, read_keyed, repeats
+from ...scene.keys.reading import AT_REST, is_animated, read_keyed, repeats
 from ...scene.lookup import LOST, find_object, is_in_a_scene, object_named, objects_by_name
 from ...scene.rig.constraints import is_acting, is_constrained
 from ...scene.rig.rest_reading import carrier_of
@@ -155,7 +154,7 @@ def _refuse_unfit(settings: BakeSettings, rest: RestChain) -> None:
 def _stretched_before(armature: Object, rest: RestChain, frames: KeyFrames) -> dict[int, tuple[float, ...]]:
     scales = {index: scale_path(rest.bones[index]) for index in scale_carriers(rest)}
     stretched = stretched_paths(armature, scales.values(), float(frames[0]), float(frames[-1]))
-    return {index: own_scale(armature, path) for index, path in scales.items() if path in stretched}
+    return {index: AT_REST["scale"] for index, path in scales.items() if path in stretched}
 
 
 def _animated_settings(armature: Object, settings: BakeSettings) -> dict[str, Quantity]:

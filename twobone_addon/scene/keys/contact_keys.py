@@ -96,11 +96,11 @@ def write_contacts(armature: Object, frames: Array, contacts: Sequence[ContactKe
     around = [keyed_states(armature, keys.chain, ends) for keys in contacts]
     present = [present_values(armature, [Channel(contact_path(keys.chain))]) for keys in contacts]
     with open_destination(armature, "ACTION", "", within) as (bag, made):
-        ledger = Ledger.of(bag, armature)
+        ledger = Ledger.of(bag)
         for keys, beside, edits in zip(contacts, around, present, strict=True):
             _write_curve(armature, ledger, frames, keys, beside=beside, present=edits, task=task)
         ledger.made = ledger.made or made.kind
-        ledger.save(armature)
+        ledger.save()
 
 
 def _write_curve(

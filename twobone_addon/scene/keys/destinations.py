@@ -215,7 +215,7 @@ def _baked_strip(armature: Object, name: str) -> NlaStrip | None:
     bag = strip_bag(strip)
     if bag is None or strip.action.users != 1 or not strip.action.is_editable:
         return None
-    ledger = Ledger.of_strip(bag, armature)
+    ledger = Ledger.of(bag)
     return strip if ledger.channels and all(map(ledger.wrote, bag.fcurves)) else None
 
 

@@ -24,7 +24,6 @@ from ..restoring import Edit
 from ..versions import curve_bag, slot_key
 from ..writer import assign, unset
 from .nudges import by_slot, forget_nudges
-from .older_notes import ILLEGIBLE, add_marked, add_notes, is_of_older_version, known_by_types
 from .reading import curves_at, key_frames, motion_curves, read_frames
 from .replaced import (
     FITTED,
@@ -46,7 +45,13 @@ from .replaced import (
 from .tables import NO_KEYS, WIDTHS, KeyTable, are_lasting, are_within, are_within_any, number_type, read_keys, some_keys
 
 VERSION = 4
-"""Version of the records; before it, types of keys told who wrote them."""
+"""Version of the records, by which later ones know what they read."""
+
+ILLEGIBLE = (
+    ValueError, KeyError, IndexError, TypeError, AttributeError, OverflowError, EOFError, RecursionError, zlib.error,
+)  # fmt: skip
+"""Errors from reading records that something else has overwritten; these count as empty, and the next run replaces them.
+`MemoryError` is none: with little memory left, legible records would count as empty, and what they hold would be lost."""
 
 PROPERTY = "twobone_replaced"
 """Property of actions that stores the records."""
@@ -90,8 +95,8 @@ class Ledger:
     """The tables that were unpacked, which nothing changes, with their bytes, by identity: they need no packing again."""
 
     @classmethod
-    def of(cls, bag: CurveBag, owner: Object | None = None) -> Ledger:
-        """The ledger of these curves, with what 2.0.0 recorded on their owner; empty where it is not legible."""
+    def of(cls, bag: CurveBag) -> Ledger:
+        """The ledger of these curves; empty where it is not legible."""
         ledger = cls(bag)
         text = _texts(bag).get(slot_key(bag), "")
         try:
@@ -99,25 +104,15 @@ class Ledger:
                 ledger._unpack(text)
         except ILLEGIBLE:
             return cls(bag)  # What was legible before the fault is no whole record either.
-        if owner is not None and owner.id_type == "OBJECT":
-            add_notes(ledger.channels, bag, owner)
-        return ledger
-
-    @classmethod
-    def of_strip(cls, bag: CurveBag, owner: Object) -> Ledger:
-        """The ledger of a strip's curves; of strips that versions before 4.0 made, without records of what was before."""
-        ledger = cls.of(bag)
-        if not ledger.channels and (owner.twobone.plantings or any(map(is_of_older_version, owner.twobone.chains))):
-            add_marked(ledger.channels, "", "", bag.fcurves)
         return ledger
 
     @classmethod
     def present(cls, owner: Object) -> Ledger | None:
         """The ledger of the curves that an object plays now; `None` without any."""
         bag = curve_bag(owner)
-        return None if bag is None else cls.of(bag, owner)
+        return None if bag is None else cls.of(bag)
 
-    def save(self, owner: Object | None = None) -> None:
+    def save(self) -> None:
         """Store the ledger on the action."""
         texts = _texts(self.bag)
         texts.pop(slot_key(self.bag), None)
@@ -130,9 +125,6 @@ class Ledger:
         nudged = [(kept.limb.partition("\n")[2], path) for (path, _), kept in self.channels.items() if kept.task == NUDGED]
         # A limb whose upper bone another task has keyed since is nudged no more, whatever its end still has.
         forget_nudges(self.bag, but={upper for upper, path in nudged if owner_of(path) == owner_named(upper)})
-        # What 2.0.0 had noted on the object is in the ledger by now, see `of`.
-        if owner is not None and owner.id_type == "OBJECT" and owner.twobone.replaced_keys:
-            assign(owner.twobone, "replaced_keys", "")
 
     def note_held(self, fcurve: FCurve) -> None:
         """Record and save that the keys of a curve hold a property that another action's keys change."""
@@ -262,8 +254,6 @@ class Ledger:
     def _unpack(self, text: str) -> None:
         header, channels, packed = _unpacked(text)
         self.channels, self.packed = dict(channels), dict(packed)
-        if header.get("version") != VERSION:
-            self.channels = {channel: known_by_types(self.bag, channel, kept) for channel, kept in self.channels.items()}
         self.made = header["made"]
         self.copied = CopiedAction(*header["copied"]) if header["copied"] else None
         self.copies = [CopiedAction(*copied) for copied in header.get("copies", ())]

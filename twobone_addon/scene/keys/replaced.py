@@ -445,14 +445,11 @@ def given_back(kept: Kept, table: KeyTable, start: float, end: float, *, to_begi
     covered = [span for span in layer.spans if covers((start, end), span)]
     near = are_within_any(frames, [(first - 1.0, last + 1.0) for first, last in covered]) & ~are_within_any(frames, layer.spans)
     holding = kept.written.frames[kept.written.own] if to_beginning else kept.written.frames
-    if layer.spans:
-        # A task writes no keys between its spans: generated ones there are an earlier bake's.
-        in_layer = are_within_any(frames, layer.spans) if to_beginning else True
-        removable = (are_within(frames, start, end) & in_layer) | (near & at_frames(frames, holding))
-    else:  # recorded by 2.0.0, which held curves one frame beside the range
-        removable = are_within(frames, start - 1.0, end + 1.0)
+    # A task writes no keys between its spans: generated ones there are an earlier bake's.
+    in_layer = are_within_any(frames, layer.spans) if to_beginning else True
+    removable = (are_within(frames, start, end) & in_layer) | (near & at_frames(frames, holding))
     rest = _outside(layer.spans, start, end)
-    if layer.spans and not rest and not to_beginning:
+    if not rest and not to_beginning:
         # With the last of them goes what was keyed beside them for what is played there, however far away.
         removable |= at_frames(frames, kept.written.frames)
     baked = removable & are_own(kept.written, table)
@@ -460,8 +457,7 @@ def given_back(kept: Kept, table: KeyTable, start: float, end: float, *, to_begi
     gone = baked & ~edited
     back = are_within(layer.keys["co"][:, 0], start, end)
     merged = united(some_keys(table, ~gone), some_keys(layer.keys, back))
-    is_done = not rest if layer.spans else bool(back.all())
-    if is_done:
+    if not rest:
         merged = _with_handles(_with_handles(merged, layer.beside), some_keys(layer.keys, back))
     left = None
     if edited.any():
@@ -470,7 +466,7 @@ def given_back(kept: Kept, table: KeyTable, start: float, end: float, *, to_begi
         layer_left = replace(layer, keys=some_keys(layer.keys, still))
         task = FOUND if kept.task == FOUND else ""
         left = replace(kept, task=task, layers=(layer_left,), written=written_keys(some_keys(table, edited)))
-    elif not is_done:
+    elif rest:
         layer_left = Layer(rest, some_keys(layer.keys, ~back), layer.beside)
         left = replace(kept, layers=(layer_left,), written=kept.written.some(~are_within(kept.written.frames, start, end)))
     return GivenBack(merged, int(gone.sum()), int(edited.sum()), left)

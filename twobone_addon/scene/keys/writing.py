@@ -116,7 +116,7 @@ def put(changes: Sequence[Change], earlier: Sequence[Earlier] = ()) -> None:
             if destination == "NLA":
                 _write_strip(owner, bag, group, made.kind)
                 continue
-            ledger = Ledger.of(bag, owner)
+            ledger = Ledger.of(bag)
             if not ledger.channels:
                 ledger.made, ledger.copied = ledger.made or made.kind, ledger.copied or made.copied
             elif made.copied:
@@ -125,7 +125,7 @@ def put(changes: Sequence[Change], earlier: Sequence[Earlier] = ()) -> None:
             for change in group:
                 _write_change(bag, change, owner, ledger, undone)
             _restore_unwritten(ledger, [taken for taken in earlier if taken.owner == name], group)
-            ledger.save(owner)
+            ledger.save()
     _take_back_unwritten(changes, earlier)
 
 
