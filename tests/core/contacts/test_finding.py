@@ -261,6 +261,14 @@ def test_feet_that_all_glide_never_stand():
     assert not find_states(feet, Thresholds()).any()
 
 
+def test_feet_that_glide_stand_where_a_given_speed_allows_it():
+    """The same feet: they are slower than what a person says that a foot on the ground may slide with."""
+    points = np.zeros((2, 2, 60, 3))
+    points[..., 1] = 0.15 * 0.9 * np.arange(60) / 30.0
+    feet = FeetMotion(points, points[..., 2], np.ones((2, 60, 3)), 0.9, 30.0)
+    assert find_states(feet, Thresholds(enter_speed=0.3, leave_speed=0.4)).all()
+
+
 @pytest.mark.parametrize("raised, other", [(0, BALL), (1, HEEL)], ids=["heel", "toes"])
 def test_a_heel_or_toes_that_are_raised_slowly_do_not_stand(raised, other):
     """By 3 % of a leg in two thirds of a second: too slow and too low for anything else to tell."""

@@ -9,6 +9,7 @@ from tests.core.limbs.builder import FOUR_LEGGED, PERSON, Builder, found, four_l
 from tests.core.limbs.poses import posed
 from twobone_addon.core.limbs.body.shapes import Reason
 from twobone_addon.core.limbs.finding import find_limbs
+from twobone_addon.core.limbs.offsets import steadied
 
 POSES = 9
 LINKS = ("thigh.L", "shin.L"), ("shin.L", "foot.L")
@@ -209,3 +210,45 @@ def test_limbs_that_few_poses_show_are_left_out_for_that_reason():
     assert not findings.limbs
     reasons = {tuple(sorted(before[bone] for bone in entry.bones)): entry.reason for entry in findings.left_out}
     assert reasons[("thigh.L", "thigh.R")] is Reason.SELDOM
+
+
+def lengths_of(skeleton, poses):
+    """Length `(P, B)` of each bone's offset from its parent; that of a root is 0."""
+    above = [parent if parent >= 0 else bone for bone, parent in enumerate(skeleton.parents)]
+    return np.linalg.norm(poses[:, :, 0] - poses[:, above, 0], axis=-1)
+
+
+LONGER_AND_SHORTER = np.array([1.0, -1.0] * (POSES // 2) + [1.0])
+
+
+def shaken(skeleton, share):
+    """Poses in which the skeleton's bones change their lengths by a `share`, as markers on cloth do."""
+    random, poses = np.random.default_rng(4), in_motion(skeleton).poses
+    longer = poses.copy()
+    for bone, above in sorted(enumerate(skeleton.parents), key=lambda pair: len(skeleton.way_up(pair[0]))):
+        if above >= 0:
+            offset = (poses[:, bone, 0] - poses[:, above, 0]) * (1.0 + share * random.permutation(LONGER_AND_SHORTER)[:, None])
+            longer[:, bone, 0] = longer[:, above, 0] + offset
+            longer[:, bone, 1] = longer[:, bone, 0] + poses[:, bone, 1] - poses[:, bone, 0]
+    return longer
+
+
+def test_bones_of_a_shaky_recording_keep_their_usual_lengths_and_directions():
+    skeleton = person().skeleton()
+    poses = shaken(skeleton, 0.05)
+    before, steady = lengths_of(skeleton, poses), steadied(skeleton, poses)
+    usual = np.median(before, axis=0)
+    assert (before.std(axis=0) > 0.01 * usual)[usual > 0.0].all()
+    assert np.allclose(lengths_of(skeleton, steady), usual, rtol=1e-9)
+    above = [parent if parent >= 0 else bone for bone, parent in enumerate(skeleton.parents)]
+    offsets, steady_offsets = (moved[:, :, 0] - moved[:, above, 0] for moved in (poses, steady))
+    assert np.allclose(np.cross(offsets, steady_offsets), 0.0, atol=1e-12)
+    assert np.allclose(np.diff(steady, axis=2), np.diff(poses, axis=2))
+
+
+def test_what_is_meant_to_change_its_length_does_so():
+    skeleton = person().skeleton()
+    poses = shaken(skeleton, 0.5)
+    assert np.allclose(lengths_of(skeleton, steadied(skeleton, poses)), lengths_of(skeleton, poses))
+    few = shaken(skeleton, 0.05)[:2]
+    assert np.array_equal(steadied(skeleton, few), few)

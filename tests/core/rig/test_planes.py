@@ -6,12 +6,14 @@ import pytest
 from tests.core.rig.matrices import affine
 from twobone_addon.core.rig.plane_frames import (
     carried_frames,
+    flat_letters,
     from_plane,
     has_plane,
     in_plane,
     letter_axes,
     nearest_letters,
     out_of_plane,
+    thin_letters,
 )
 
 EXACT = 1e-12
@@ -75,3 +77,31 @@ def test_a_map_that_flattens_the_plane_is_noticed():
 )
 def test_the_letter_plane_of_a_rest_bend(joints, letters, side):
     assert nearest_letters(np.array(joints, dtype=float)) == (letters, side)
+
+
+@pytest.mark.parametrize(
+    "extents, letters",
+    [
+        ((1.0, 0.8, 0.6), ()),
+        ((1.0, 0.8, 0.01), ("XY",)),
+        ((1.0, 0.01, 0.8), ("XZ",)),
+        ((0.01, 1.0, 0.8), ("YZ",)),
+        ((0.01, 1.0, 0.01), ("XY", "YZ")),
+        ((0.01, 0.01, 0.01), ("XY", "XZ", "YZ")),
+    ],
+)
+def test_what_is_thin_lies_in_the_planes_across_which_it_is_thin(extents, letters):
+    assert set(thin_letters(np.array(extents), 0.1)) == set(letters)
+    assert set(thin_letters(100.0 * np.array(extents), 10.0)) == set(letters)
+
+
+@pytest.mark.parametrize("letters", LETTERS)
+def test_points_lie_flat_in_one_plane_or_along_an_axis_in_two_or_in_none(rng, letters):
+    points = 3.0 + rng.uniform(-1.0, 1.0, (40, 3))
+    assert flat_letters(points) == ()
+    normal = np.array(LETTERS[letters])
+    flat = points - (points @ normal)[:, None] * normal
+    assert flat_letters(flat) == (letters,)
+    along = np.array([float(axis == letters[0]) for axis in "XYZ"])
+    assert letters in flat_letters(flat * along)
+    assert len(flat_letters(flat * along)) == 2

@@ -195,3 +195,23 @@ def test_under_an_uneven_scale_it_says_of_as_many_frames_as_a_bake_that_they_are
     assert bpy.ops.twobone.bake_all() == {"FINISHED"}
     assert json.loads(bpy.context.window_manager.twobone_report)["reached"] == reached
     assert 0 < reached < FRAMES
+
+
+def held_up(armature):
+    """Something that nobody foresees keeps the hips from coming down by more than a centimetre."""
+    limit = armature.pose.bones["hips"].constraints.new("LIMIT_LOCATION")
+    limit.owner_space, limit.use_min_z = "WORLD", True
+    limit.min_z = (armature.matrix_world @ armature.pose.bones["hips"].head).z - 0.01
+
+
+def test_what_is_reached_is_what_blender_shows_with_the_keys_unless_nobody_asks(reaching):
+    armature, target = reaching
+    held_up(armature)
+    solved = fit_root(verify=False)["chains"][0]
+    assert solved["out_of_reach"] == []
+    measured = fit_root()["chains"][0]
+    beyond = distances(armature, target) > LEG + 1e-4
+    assert beyond.any()
+    ((first, last),) = measured["out_of_reach"]
+    assert np.flatnonzero(beyond)[[0, -1]] + 1 == pytest.approx([first, last])
+    assert measured["reached"] == FRAMES - np.count_nonzero(beyond)
