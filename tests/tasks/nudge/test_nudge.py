@@ -17,7 +17,7 @@ from tests.tasks.checks.targets import curves_of
 from tests.tasks.nudge.nudging import nudge, refusal, seen, sums_are_exact
 from tests.tasks.rigs.legs_with_ik import add_ik
 from tests.tasks.rigs.walker import Walk, build_walker, key_contacts
-from tests.tasks.scenes import BoneShape, add_empty, build_armature, key_channel, set_range
+from tests.tasks.scenes import BoneShape, add_empty, build_armature, key_channel, sentence_of, set_range
 
 ARM = (
     BoneShape("chest", (0, 0, 1), (0, 0, 1.4)),
@@ -401,3 +401,19 @@ def test_a_bake_over_nudges_names_them_and_leaves_nothing_of_them(empty_file, la
         assert np.abs(again - baked).max() < 1e-5
     assert np.abs(again - nudged)[last + 1 :].max(initial=0.0) < 1e-5
     assert "It has nudges at: -." in refusal(**LIMB, frame=12, remove=True)
+
+
+def test_an_unknown_stored_chain_is_named_and_so_is_the_armature(empty_file):
+    keyed_arm()
+    before = dump_file()
+    said = refusal(armature="Rig", chain="arm of nobody", frame=14, offset=OFFSET)
+    assert "arm of nobody" in said
+    assert '"Rig"' in said
+    assert differences(before, dump_file()) == []
+
+
+def test_switching_an_unknown_stored_chain_is_refused_in_the_same_words(empty_file):
+    keyed_arm()
+    with pytest.raises(RuntimeError) as caught:
+        bpy.ops.twobone.switch(armature="Rig", chain="arm of nobody", to="FK")
+    assert sentence_of(caught.value) == refusal(armature="Rig", chain="arm of nobody", frame=14, offset=OFFSET)

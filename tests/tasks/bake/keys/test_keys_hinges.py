@@ -10,7 +10,7 @@ from mathutils import Euler
 from tests.tasks.checks.checking import RIG
 from tests.tasks.checks.targets import circling_target, curves_of
 from tests.tasks.rigs.hinge_legs import forecast, rolled_leg
-from tests.tasks.scenes import add_empty, bake, build_armature, key_channel, set_range
+from tests.tasks.scenes import STRAIGHT_LEG, add_empty, bake, build_armature, key_channel, set_range
 
 SAME_POSE = 2e-4
 """Twice the angle that a conversion may cost, for chains of two units, and single precision far below it."""
@@ -242,3 +242,28 @@ def test_in_a_plane_of_its_own_only_the_lower_bone_is_a_hinge(scene):
     report = bake(RIG, target=target.name, plane="REST")
     assert report["channels"] == 5
     assert forecast(plane="REST")[0] == 5
+
+
+@pytest.mark.parametrize("reference", ["REST", "POSE"])
+def test_a_straight_leg_keeps_the_hinge_about_which_it_is_bent_now(scene, reference):
+    """In the plane of its pose it is bent about Z, whatever its knee would usually bend about."""
+    rig = build_armature(STRAIGHT_LEG)
+    lower = rig.pose.bones["lower"]
+    for name in ("upper", "lower"):
+        rig.pose.bones[name].rotation_mode = "XYZ"
+    lower.rotation_euler = (0.0, 0.0, 0.5)
+    assert align(plane="POSE", reference=reference) == {"CANCELLED"}
+    assert lower.rotation_mode == "XYZ"
+    bake(RIG, target=circling_target(rig, RIG).name, plane="POSE", reference=reference)
+    assert {index for path, index in rotation_curves(rig) if "lower" in path} == {2}
+
+
+@pytest.mark.parametrize("reference", ["REST", "POSE"])
+def test_a_pose_that_is_off_every_hinge_is_told_and_left(scene, reference):
+    rig = build_armature(STRAIGHT_LEG)
+    lower = rig.pose.bones["lower"]
+    for name in ("upper", "lower"):
+        rig.pose.bones[name].rotation_mode = "XYZ"
+    lower.rotation_euler = (0.2, 0.0, 0.5)
+    assert "its current pose rotates it off its hinge" in refusal(plane="POSE", reference=reference)
+    assert lower.rotation_mode == "XYZ"
