@@ -14,7 +14,7 @@ HEADINGS = {
     ),
     "Poll": ("Greyed-out buttons", "The tooltip of a button says why it cannot be pressed."),
     "UsageError": ("Command line: how it was called", "Exit code 2; nothing was opened or written."),
-    "AgainError": ("Command line: try again", "Exit code 6. Nothing was saved; the same command may do later."),
+    "AgainError": ("Command line: try again", "Exit code 6. Nothing was saved; the same command may succeed later."),
     "FileError": ("Command line: files", "Exit code 1. A shot is either the old file or the whole new one, never half of one."),
     "StoppedError": ("Command line: stopped", "After Ctrl-C or a signal."),
 }

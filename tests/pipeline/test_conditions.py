@@ -179,7 +179,11 @@ BY_CONSTRAINT = r'Constraint ".+" poses bone "shin.L".*, so .*Mute it, or bake i
 CONDITIONS = {
     "nothing": (lambda: None, PASSES, PASSES),
     "IK": (ik, BY_IK, PASSES),
-    "IK by half": (lambda: ik(influence=0.5), r'IK \("IK"\) poses bone ".+" by 50%, so keys on it would be seen in part', PASSES),
+    "IK by half": (
+        lambda: ik(influence=0.5),
+        r'IK \("IK"\) poses bone ".+" by 50%, so keys on it would show only partly',
+        PASSES,
+    ),
     "IK at some frames": (ik_in_the_middle, r'IK \("IK"\) poses bone ".+" at frame 1\d', PASSES),
     "IK, muted": (lambda: ik(mute=True), PASSES, PASSES),
     "switch on IK": (lambda: on_ik(1.0), ELSEWHERE, ELSEWHERE),

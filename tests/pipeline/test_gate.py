@@ -117,7 +117,7 @@ def test_ik_with_half_its_influence_is_said_to_pose_half(empty_file, call, is_ke
     constraint.influence = 0.5
     if is_keyed:
         constraint.keyframe_insert("influence", frame=3)
-    assert_refused(call, r'IK \("IK"\) poses bone "(upper|lower)" by 50%, so keys on it would be seen in part\. Use Switch All')
+    assert_refused(call, r'IK \("IK"\) poses bone "(upper|lower)" by 50%, so keys on it would show only partly\. Use Switch All')
 
 
 @pytest.mark.parametrize("task", ["plant", "find_contacts", "nudge"])

@@ -35,7 +35,7 @@ def main():
     shown = [f"ORG-{name}.L" for name in LEG]
     places, turns = limb_over_time(rig, shown, range(1, LAST + 1))
     # Its IK stretches, and stops where it is near enough: farther from the pose than is allowed.
-    with pytest.raises(RuntimeError, match="the rig's own IK cannot make this pose any nearer"):
+    with pytest.raises(RuntimeError, match="the rig's own IK cannot match this pose more closely"):
         bpy.ops.twobone.switch(armature=rig.name, upper="upper_arm_fk.L", lower="forearm_fk.L", to="IK")
     now, turned = limb_over_time(rig, shown, range(1, LAST + 1))
     moved = np.linalg.norm(now - places, axis=-1).max()

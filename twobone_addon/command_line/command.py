@@ -85,7 +85,7 @@ def _number(kind: type[int | float], fits: Callable[[float], bool], what: str) -
             value = kind(text)
         except ValueError:
             whole = "whole " if kind is int else ""
-            raise argparse.ArgumentTypeError(f"{text[:LONGEST_NUMBER]} is no {whole}number that can be used") from None
+            raise argparse.ArgumentTypeError(f"{text[:LONGEST_NUMBER]} is not a {whole}number") from None
         if not fits(value):
             raise argparse.ArgumentTypeError(f"{text} {what}")
         return value

@@ -37,10 +37,8 @@ def read_job_data(path: Path) -> dict[str, Any]:
         raise UsageError('Job "{path}" is not a table of keys and values. Put its contents between "{{" and "}}".', path=path)
     for text in _texts(data):
         if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
-            what = "a NUL character" if "\0" in text else "half a character (a lone surrogate)"
-            raise UsageError(
-                'Job "{path}": the text {text} holds {what}. Write it without.', path=path, text=shown(text), what=what
-            )
+            what = "a NUL character" if "\0" in text else "an unpaired surrogate"
+            raise UsageError('Job "{path}": the text {text} contains {what}. Remove it.', path=path, text=shown(text), what=what)
     return data
 
 

@@ -209,7 +209,7 @@ def refuse_posed(poser: Poser | None) -> None:
         return
     if not poser.can_be_switched and poser.part >= FOLLOWS:
         raise _refusal(replace(poser, part=0.0), "so it would not be where keys take it")
-    raise _refusal(poser, f"so keys on it would be {'seen in part' if poser.part > UNSEEN else 'invisible'}")
+    raise _refusal(poser, f"so keys on it would {'show only partly' if poser.part > UNSEEN else 'be invisible'}")
 
 
 UNSEEN = 0.01

@@ -444,7 +444,7 @@ TABLES: dict[str, Table] = {
             ContactFileSettings,
             "Import Contacts",
             "Key the contacts in a file (.npz, .csv, .json) on the leg chains",
-            help="key the contacts that a file tells",
+            help="key the contacts stored in a file",
         ),
         Table(
             "export_contacts",

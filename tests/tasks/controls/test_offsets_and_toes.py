@@ -127,7 +127,7 @@ def test_a_foot_that_leaves_the_leg_is_refused_with_its_cause(empty_file):
     move(rig)
     key_channel(rig.pose.bones["ankle"], "location", {6: (0.0, -0.05, -0.3)})
     before = poses(rig)
-    with pytest.raises(RuntimeError, match='Bone "foot_def" is apart from the end of bone "shin_def" at frame 6'):
+    with pytest.raises(RuntimeError, match='Bone "foot_def" does not meet the end of bone "shin_def" at frame 6'):
         bpy.ops.twobone.switch(**LEG, to="FK", motion="BAKE")
     np.testing.assert_array_equal(poses(rig), before)
 

@@ -226,7 +226,7 @@ def chosen_shot(job: Job, shots: list[Shot], asked: str) -> Shot:
     named = [shot for shot in shots if asked in {shot.path.name, shot.path.stem}]
     if len(named) > 1:
         raise UsageError(
-            'Job "{path}" has {count} shots "{asked}". Name one as --list does.',
+            'Job "{path}" has {count} shots "{asked}". Use a name that --list prints.',
             path=job.path,
             count=len(named),
             asked=asked,
@@ -248,7 +248,7 @@ def chosen_shot(job: Job, shots: list[Shot], asked: str) -> Shot:
             number=number,
             count=len(shots),
         )
-    raise UsageError('Job "{path}" has no shot "{shot}". Name one as --list does.', path=job.path, shot=asked[:LETTERS])
+    raise UsageError('Job "{path}" has no shot "{shot}". Use a name that --list prints.', path=job.path, shot=asked[:LETTERS])
 
 
 DONE, STRICT, INCOMPLETE, FAILED, CRASHED, TIMED_OUT, WAITING = STATES = (

@@ -11,7 +11,7 @@ Arrays are `(..., F, k)`: any leading dimensions (chains), then frames, then com
     solve_chain           chains of many links with limits, targets to poses
     bend_sides            side to which a chain of many links is bent, over time
     links_with_same_ring  two links with the same reachable ring as many
-    mid_joint             mid joint of two links, without angles
+    mid_joint             mid joint of two links, without angles: for scripts, since a bake needs the angles
     forward               forward kinematics: angles to joints
     Reach                 outcome of a frame
     wrap, hold, sides_with_hysteresis    angles over time

@@ -304,8 +304,8 @@ def _refuse_errors(limb: LimbPlan, errors: Array, shown: Array, tolerance: float
         gaps = magnitude(tips - _shown_joints(limb, shown)[:, 2]) / path_length(_shown_joints(limb, shown))
         if gaps[worst] > max(0.5 * errors[worst], tolerance):
             raise ChainError(
-                'Bone "{end}" is apart from the end of bone "{lower}" at frame {frame:g}, by {distance:.2g} of the limb\'s '
-                "length, such as a foot whose control is out of the leg's reach. Move its control nearer there.",
+                'Bone "{end}" does not meet the end of bone "{lower}" at frame {frame:g}: it is {distance:.2g} of the limb\'s '
+                "length away, such as a foot whose control is out of the leg's reach. Move its control closer.",
                 end=limb.shown[2],
                 lower=limb.shown[1],
                 frame=limb.chain.frames[worst],

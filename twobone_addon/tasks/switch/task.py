@@ -137,7 +137,7 @@ def _proved(scene: Scene, solved: SolvedSwitch, before: Samples, after: Samples)
         values = {"bone": acting[0][0], "constraint": acting[0][1]}
         remedy = Sentence('Nothing was changed. Mute constraint "{constraint}" of bone "{bone}" first.', values)
     if any((part.moved or 0.0) > PLACED * limb.seen.length for part in solved.parts):
-        remedy = Sentence("Nothing was changed: the rig's own IK cannot make this pose any nearer.")
+        remedy = Sentence("Nothing was changed: the rig's own IK cannot match this pose more closely.")
     refuse_movement(moved_bones(limb.seen, before.on(keyed), after.on(keyed), slack=slack), units, remedy)
     moved = moved_bones(limb.seen, before.on(inside), after.on(inside))
     farthest = max((move.distance for move in moved), default=0.0)
