@@ -13,7 +13,7 @@ from ..core.limbs.body.judging import LimbKind
 from ..core.limbs.finding import FoundLimb, find_limbs, is_laid_out
 from ..core.limbs.skeleton import Skeleton
 from ..errors import ObjectError
-from ..pipeline.motion.sampling import CurveMotion
+from ..pipeline.motion.action_poses import read_poses
 from ..pipeline.plan.found_chain import chain_found
 from ..pipeline.plan.planes_of_rig import first_plane
 from ..pipeline.plan.stored import free_name, fresh_range
@@ -21,15 +21,14 @@ from ..pipeline.report.reports import Report
 from ..pipeline.story import Make, Sample, Story, Task, Write, answered
 from ..records import replace
 from ..said import Sentence, joined, note
-from ..scene.actions import OwnAction
+from ..scene.actions import OwnAction, actions_of
 from ..scene.blender_types import Object, Scene
 from ..scene.bones import ChainNames
-from ..scene.graph.lineage_reading import LineageReader
 from ..scene.keys.writing import Change
-from ..scene.lookup import find_armature, object_named, objects_known
+from ..scene.lookup import find_armature, object_named
 from ..scene.rig.chain_finding import chain_from_names
 from ..scene.rig.rest_reading import read_foot_points, read_skeleton
-from ..scene.sampling.evaluate import Quantity, animation_times
+from ..scene.sampling.evaluate import Quantity
 from ..scene.writer import add_item, assign
 from ..settings.tasks import TABLES, FindLimbsSettings
 from .give.guides import added_targets
@@ -83,12 +82,14 @@ STATEMENTS = {
     "AROUND": "it surrounds the legs",
     "HEAD": "above the arms",
     "NAMED": "its name says it is no limb",
-    "SELDOM": "most poses do not show it",
+    "SELDOM": "not all poses show it",
+    "LINKS": "three links",
+    "DISAGREE": "names and shape disagree",
     "LOOSE": "its foot or hand is parented elsewhere: parent it to the limb",
 }
 """Reasons why branches are no limbs, by code."""
 
-SHAPES = {"ARM": "an arm", "LEG": "a leg"} | STATEMENTS
+SHAPES = {"ARM": "an arm", "LEG": "a leg"} | STATEMENTS | {"LOOSE": "its foot or hand is parented elsewhere"}
 """Kinds and reasons by shape alone, which names may overrule, by code."""
 
 MOST = 4
@@ -177,14 +178,18 @@ class LimbsReport(Report):
 
 
 def said_left_out(left_out: Sequence[LeftOutLimb]) -> list[Sentence]:
-    """A note on what was left out and why, if anything was."""
+    """Notes on what was left out and why, if anything was; first on that about which names and shape disagree."""
+    disputed = [bone for limb in left_out if limb.reason == "DISAGREE" for bone in limb.bones]
+    bones = ", ".join([*disputed[: 2 * MOST], *["..."][: len(disputed[2 * MOST :])]])
+    notes = [note("Names and shape disagree about {bones}: not listed. Store them by hand.", bones=bones)] if disputed else []
+    left_out = [limb for limb in left_out if limb.reason != "DISAGREE"]
     things = [
         Sentence("{bones} ({reason})", {"bones": " / ".join(limb.bones), "reason": Sentence(STATEMENTS[limb.reason])})
         for limb in left_out[:MOST]
     ]
     if len(left_out) > MOST:
         things.append(Sentence("{count} more", {"count": len(left_out) - MOST}))
-    return [note("Left out: {things}.", things=joined(things, "; "))] if things else []
+    return [*notes, note("Left out: {things}.", things=joined(things, "; "))] if things else notes
 
 
 def said_named(limbs: Sequence[LimbReport]) -> list[Sentence]:
@@ -199,8 +204,8 @@ def said_named(limbs: Sequence[LimbReport]) -> list[Sentence]:
 
 FRONT_AND_HIND = ("Front", "Hind")
 
-POSES = 9
-"""Number of an action's poses that are searched; three to five suffice, nine give steady results."""
+POSES, MOST_POSES = 3, 27
+"""Number of poses of each action that are searched, and of all; of more than nine actions every second, third ... is."""
 
 HUGE = 1e30
 """Transform value from which on it counts as infinite: Blender stores infinity as the largest number it has."""
@@ -305,39 +310,35 @@ def limbs_of(scene: Scene, armature: Object) -> Story[FoundLimbs]:
 
 
 def _poses(scene: Scene, armature: Object, skeleton: Skeleton) -> Story[Array | None]:
-    """Heads and tails `(P, B, 2, 3)` in poses spread over the armature's action; `None` without any that differs from rest.
+    """Heads and tails `(P, B, 2, 3)` in poses of all actions of the armature; `None` without any that differs from rest.
 
-    They are computed from the action's F-Curves. Bones that constraints or drivers move are assumed to follow their parents
-    as at rest. Blender evaluates them where F-Curves decide nothing, as beside strips of an importer, and where the rest pose
-    shows no limbs (is laid out).
+    Which action is active does not matter. The poses are computed from F-Curves; bones that constraints or drivers move are
+    assumed to follow their parents as at rest. Blender evaluates the scene's own poses where the rest is no pose (is laid out)
+    and no action tells.
     """
-    action = armature.animation_data.action if armature.animation_data else None
     bones = armature.data.bones
-    if not len(bones) or (action is None and not is_laid_out(skeleton)):
+    rest_places = np.stack([skeleton.heads, skeleton.tails], axis=1)
+
+    def differ(places: Array) -> bool:
+        is_moved = len(places) > 0 and np.abs(places - rest_places).max() > STILL * np.ptp(rest_places)
+        return bool(is_moved and np.isfinite(places).all())
+
+    actions = actions_of(armature)
+    every = -(-len(actions) * POSES // MOST_POSES) if actions else 1
+    poses = [places for own in actions[::every] if differ(places := read_poses(armature, own, POSES))]
+    if poses:
+        return np.concatenate(poses)
+    if not len(bones) or not is_laid_out(skeleton):
         return None
-    first, last = action.frame_range if action else (scene.frame_start, scene.frame_end)
-    frames = np.unique(np.round(np.linspace(first, last, POSES)))
-    quantities = {bone.name: Quantity("POSE", armature.name, bone.name) for bone in bones}
-    motion = CurveMotion(LineageReader(animation_times(scene, frames)))
-    with objects_known():
-        poses = {name: motion.find(quantity) for name, quantity in quantities.items()}
-    unknown = [pose is None for pose in poses.values()]
-    if all(unknown) or (is_laid_out(skeleton) and any(unknown)):
-        samples = yield Sample(list(quantities.values()), frames)
-        poses = {name: samples.values[quantity] for name, quantity in quantities.items()}
-    posed: dict[str, Array] = {}
+    frames = np.unique(np.round(np.linspace(scene.frame_start, scene.frame_end, MOST_POSES // POSES)))
+    quantities = [Quantity("POSE", armature.name, bone.name) for bone in bones]
+    samples = yield Sample(quantities, frames)
     places = np.empty((len(frames), len(bones), 2, 3))
-    for number, bone in enumerate(bones):  # parents come before their children
-        rest, pose = np.array(bone.matrix_local), poses[bone.name]
-        if pose is None:
-            parent = bone.parent
-            pose = posed[parent.name] @ np.linalg.inv(np.array(parent.matrix_local)) @ rest if parent else rest[None]
-        posed[bone.name] = pose
+    for number, (bone, quantity) in enumerate(zip(bones, quantities, strict=True)):
+        pose = samples.values[quantity]
         places[:, number, 0] = pose[:, :3, 3]
         places[:, number, 1] = pose[:, :3, 3] + bone.length * pose[:, :3, 1]
-    rest_places = np.stack([skeleton.heads, skeleton.tails], axis=1)
-    is_moved = np.abs(places - rest_places).max() > STILL * np.ptp(rest_places)
-    return places if is_moved and np.isfinite(places).all() else None
+    return places if differ(places) else None
 
 
 def store_limbs(armature: Object, records: Sequence[LimbRecord] | FoundLimbs) -> None:

@@ -14,19 +14,20 @@ from .body.facing import CLEAR, LimbIndex
 from .body.judging import MANY_PAIRS, LimbKind
 from .body.shapes import BALANCE, FINGERS, Reason
 from .lone import is_even
-from .names import Family, NamedLimb, NameReading, Rank, Side
-from .offsets import as_parented, is_known_at_rest, is_laid_out, is_loose, steadied, with_loose_ends
+from .names import LIMBS, Family, NamedLimb, NameReading, Rank, Side
+from .offsets import is_known_at_rest, is_laid_out, is_loose, steadied, with_ends, with_loose_ends
 from .one_pose import search
-from .pairs import NOTHING, Found, LimbBones, LimbKey, LimbPair, in_order, without_listed
+from .pairs import NOTHING, Found, LimbBones, LimbPair, in_order, without_listed
 from .skeleton import Skeleton
 from .tree.joints import SAME_PLACE
+from .tree.links import ON_LINK, off_line
 
 
 def with_names(skeleton: Skeleton, tree_like: Skeleton, reading: NameReading, found: Found, seen: Array) -> Found:
-    """The findings with bone names taken into account: limbs named otherwise are removed, named limbs are added.
+    """The findings with bone names taken into account: what names call a limb is one, and what they call otherwise is none.
 
     A limb found both ways keeps the bones that geometry found, which are the posing ones in a rig with controls.
-    `tree_like` has loose feet parented to their limbs.
+    `tree_like` has loose feet parented to their limbs; `seen` are the poses `(P, B, 2, 3)` that show the limbs.
     """
     tolerance = SAME_PLACE * skeleton.size
     places = seen[0, :, 0] if len(seen) else skeleton.heads
@@ -40,48 +41,137 @@ def with_names(skeleton: Skeleton, tree_like: Skeleton, reading: NameReading, fo
     def overlaps(bones: LimbBones, limb: NamedLimb) -> bool:
         return bool(skeleton.between(bones.upper, bones.tip) & skeleton.between(limb.upper, limb.lower))
 
-    def is_named_otherwise(bones: LimbBones) -> bool:
-        meanings = [reading.meanings[bone] for bone in (bones.upper, bones.lower)]
-        return all(
-            meaning.family in {Family.OTHER, Family.HELPER, Family.TRUNK} or min(meaning.ranks, default=Rank.BEFORE) >= Rank.END
-            for meaning in meanings
-        )
-
     kept: list[LimbPair] = []
     left_out = list(found.left_out)
     matched: set[NamedLimb] = set()
     for pair in found.pairs:
         partners = [next((limb for limb in named if is_same(bones, limb)), None) for bones in pair.both]
-        named_limbs = {limb for limb in partners if limb is not None}
-        if len(named_limbs) == len(pair.both):
-            matched |= named_limbs
-            kind = _kind(pair.kind, next(iter(named_limbs)).family, hand=pair.hand)
-            kept.append(replace(pair, kind=kind, against=None if kind is pair.kind else pair.kind))
-        elif named_limbs or any(is_named_otherwise(bones) or any(overlaps(bones, limb) for limb in named) for bones in pair.both):
+        named_limbs = [limb for limb in partners if limb is not None]
+        if len(named_limbs) == len(pair.both) and all(
+            _ends_there(skeleton, places, bones, limb) for bones, limb in zip(pair.both, named_limbs, strict=True)
+        ):
+            matched |= set(named_limbs)
+            kept.append(replace(pair, named=named_limbs[0].family))
+        elif any(overlaps(bones, limb) for bones in pair.both for limb in named) or _is_named_otherwise(reading, pair):
             left_out.append((tuple(bones.upper for bones in pair.both), Reason.NAMED))
         else:
             kept.append(pair)
-    for rescued in _rescued(tree_like, reading, [limb for limb in named if limb not in matched], places):
-        pair = _with_kind_seen(skeleton, as_parented(skeleton, rescued, tolerance), found)
-        limb, uppers = pair.both[0], tuple(bones.upper for bones in pair.both)
-        if any(_has_unknown_end(skeleton, places, bones) for bones in pair.both):
-            left_out = [entry for entry in left_out if not set(uppers) & set(entry[0])]
-            left_out.append((uppers, Reason.LOOSE))
-        elif len(pair.both) > 1 or limb.tip == limb.lower or is_even(skeleton, (limb.upper, limb.lower, limb.tip)):
+    rest = [limb for limb in named if limb not in matched]
+    for limbs in _in_pairs(reading, rest):
+        pair = with_ends(skeleton, tree_like, _named_pair(tree_like, reading, limbs), tolerance)
+        uppers, reason = tuple(limb.upper for limb in limbs), _hindrance(skeleton, reading, limbs, pair, places)
+        if reason is None:
             path = {bone for bones in pair.both for bone in skeleton.way_up(bones.lower)}
             against = next((reason for first, reason in found.left_out if path & set(first)), None)
-            kept.append(replace(pair, against=Reason.LOOSE if is_loose(skeleton, limb) else against))
+            kept.append(replace(pair, against=Reason.LOOSE if is_loose(skeleton, pair.both[0]) else against))
         else:
-            left_out.append((uppers, Reason.UNEVEN))
-    return Found(in_order(kept, skeleton.names), tuple(left_out))
+            left_out = [(uppers, reason), *(entry for entry in left_out if not set(uppers) & set(entry[0]))]
+    return Found(in_order(_with_kinds(skeleton, kept), skeleton.names), tuple(left_out))
 
 
-def _with_kind_seen(skeleton: Skeleton, pair: LimbPair, found: Found) -> LimbPair:
-    """A named pair as arms where it ends in hands and geometry saw arms there, though it may be named front legs."""
-    seen = (bones for arms in found.pairs if arms.kind is LimbKind.ARM for bones in arms.both)
-    bones_seen = {bone for bones in seen for bone in skeleton.between(bones.upper, bones.tip)}
-    is_arm = pair.hand and all(skeleton.between(bones.upper, bones.tip) & bones_seen for bones in pair.both)
-    return replace(pair, kind=LimbKind.ARM) if is_arm else pair
+def _hindrance(
+    skeleton: Skeleton, reading: NameReading, limbs: Sequence[NamedLimb], pair: LimbPair, places: Array
+) -> Reason | None:
+    """Why what names alone call a limb is none that can be listed; `None` if it is."""
+    if any(_joints_passed(skeleton, reading, limb) for limb in limbs):
+        return Reason.LINKS
+    if any(_has_unknown_end(skeleton, places, bones) for bones in pair.both):
+        return Reason.LOOSE
+    bones = pair.both[0]
+    is_lone = len(pair.both) == 1 and bones.tip != bones.lower
+    return Reason.UNEVEN if is_lone and not is_even(skeleton, (bones.upper, bones.lower, bones.tip)) else None
+
+
+def _ends_there(skeleton: Skeleton, places: Array, bones: LimbBones, limb: NamedLimb) -> bool:
+    """Whether a limb ends where the bone of its hand or foot begins, if that is named, and not at a mark beside it."""
+    if limb.end < 0:
+        return True
+    is_mark = any(skeleton.weighted) and (bones.tip == bones.lower or bones.tip in skeleton.end_marks())
+    return not is_mark and float(np.linalg.norm(places[bones.tip] - places[limb.end])) <= SAME_PLACE * skeleton.size
+
+
+def _is_named_otherwise(reading: NameReading, pair: LimbPair) -> bool:
+    """Whether the names of a pair say that it is none: wings or tails, bones further down a limb, or no namesakes."""
+    for bones in pair.both:
+        upper, lower, tip = (reading.meanings[bone] for bone in (bones.upper, bones.lower, bones.tip))
+        if Family.OTHER in {upper.family, lower.family, tip.family} or min(lower.ranks, default=Rank.BEFORE) >= Rank.END:
+            return True
+        if {upper.family, lower.family} <= {Family.HELPER, Family.TRUNK}:
+            return True
+    first, second = pair.both[0], pair.both[-1]
+    sides = [reading.meanings[bone].side for bones in pair.both for bone in bones.key]
+    return any(side is not Side.CENTER for side in sides) and any(
+        reading.namesakes.get(bone) != other for bone, other in zip(first.key, second.key, strict=True)
+    )
+
+
+def _joints_passed(skeleton: Skeleton, reading: NameReading, limb: NamedLimb) -> bool:
+    """Whether a limb has a joint between its upper and lower bone: one of its own family, or one that is off the link."""
+    between = skeleton.way_up(limb.lower)[1:]
+    between = between[: between.index(limb.upper)]
+    start, end = skeleton.heads[limb.upper], skeleton.heads[limb.lower]
+    near = ON_LINK * float(np.linalg.norm(end - start))
+    meanings = [reading.meanings[bone] for bone in between]
+    of_limb = any(meaning.family is limb.family and meaning.ranks for meaning in meanings)
+    return of_limb or any(
+        meaning.family is not Family.HELPER and off_line(skeleton.heads[bone], start, end) > near
+        for bone, meaning in zip(between, meanings, strict=True)
+    )
+
+
+RAISED = 0.3
+"""Least height of the end of an arm at rest above the ground, relative to the height of the hips; from .15 to .3 the same
+characters are right."""
+
+UPRIGHT = 0.7
+"""Cosine between legs and the line from hips to shoulders from which a body stands upright."""
+
+HINTED = 0.95
+"""Least cosine between the world's down and that of the legs at which the world's counts."""
+
+TWO_PAIRS = 2
+"""Number of named pairs of which the height at rest tells arms from front legs."""
+
+
+def _with_kinds(skeleton: Skeleton, pairs: Sequence[LimbPair]) -> list[LimbPair]:
+    """The pairs with the kind that their names say; of two named pairs the height of their ends tells whether both are legs."""
+    named = [pair for pair in pairs if pair.named is not None and len(pair.both) > 1]
+
+    def middle(pair: LimbPair, *, end: bool) -> Array:
+        upper = skeleton.heads[[bones.upper for bones in pair.both]]
+        ends = [(skeleton.tails if bones.tip == bones.lower else skeleton.heads)[bones.tip] for bones in pair.both]
+        return np.mean(ends if end else upper, axis=0)
+
+    raised: dict[int, bool] = {}
+    if len(named) == TWO_PAIRS and not is_laid_out(skeleton):
+        reaches = [middle(pair, end=True) - middle(pair, end=False) for pair in named]
+        legs = [number for number, pair in enumerate(named) if pair.named is Family.LEG]
+        down = _unit(reaches[legs[0]] if len(legs) == 1 else np.sum(reaches, axis=0))
+        hint = _unit(np.array(skeleton.down))
+        if len(legs) != 1 and hint @ down >= HINTED:
+            down = hint
+        elif len(legs) != 1:
+            # Legs slant, but not to both sides of the body's length: what they reach along it does not count.
+            along = _unit(middle(named[0], end=False) - middle(named[1], end=False))
+            down = _unit(down - (down @ along) * along) if abs(down @ along) <= UPRIGHT else down
+        depths = [float(middle(pair, end=True) @ down) for pair in named]
+        low = int(np.argmax(depths))
+        hips = depths[low] - float(middle(named[low], end=False) @ down)
+        raised = {id(pair): max(depths) - depth > RAISED * hips for pair, depth in zip(named, depths, strict=True)}
+
+    def with_kind(pair: LimbPair) -> LimbPair:
+        if pair.named is None:
+            return pair
+        kind = LimbKind.LEG if pair.named is Family.LEG else LimbKind.ARM
+        if id(pair) in raised and not (pair.named is Family.ARM and pair.hand):
+            kind = LimbKind.ARM if raised[id(pair)] else LimbKind.LEG
+        return replace(pair, kind=kind, against=pair.kind if pair.against is None and kind is not pair.kind else pair.against)
+
+    return [with_kind(pair) for pair in pairs]
+
+
+def _unit(direction: Array) -> Array:
+    return direction / max(float(np.linalg.norm(direction)), np.finfo(float).tiny)
 
 
 def _without_duplicates(places: Array, limbs: Sequence[NamedLimb], tolerance: float) -> list[NamedLimb]:
@@ -95,32 +185,16 @@ def _without_duplicates(places: Array, limbs: Sequence[NamedLimb], tolerance: fl
     return kept
 
 
-def _kind(seen: LimbKind, family: Family, *, hand: bool) -> LimbKind:
-    """Kind of a limb found by geometry and names: legs named arms are an animal's front legs unless they end in fingers."""
-    if family is Family.LEG:
-        return LimbKind.LEG
-    return LimbKind.ARM if hand else seen
-
-
-def _rescued(skeleton: Skeleton, reading: NameReading, limbs: Sequence[NamedLimb], places: Array) -> list[LimbPair]:
-    """Limbs known by name only, in pairs."""
-    rights = [limb for limb in limbs if limb.side is Side.RIGHT]
-    pairs: list[LimbPair] = []
-
-    def features(limb: NamedLimb) -> Array:
-        return np.array([np.linalg.norm(places[limb.lower] - places[limb.upper]), len(skeleton.way_up(limb.upper))])
-
+def _in_pairs(reading: NameReading, limbs: Sequence[NamedLimb]) -> list[list[NamedLimb]]:
+    """Limbs known by name only, each with that of its namesakes; alone where these are missing."""
+    known = {(limb.upper, limb.lower): limb for limb in limbs}
+    pairs: list[list[NamedLimb]] = []
+    taken: set[NamedLimb] = set()
     for limb in limbs:
-        if limb.side is Side.RIGHT:
-            continue
-        partner = None
-        if limb.side is Side.LEFT:
-            alike = [other for other in rights if other.family is limb.family]
-            partner = min(alike, key=lambda other: float(np.abs(features(other) - features(limb)).sum()), default=None)
-        both = [limb] if partner is None else [limb, partner]
-        rights = [other for other in rights if other is not partner]
-        pairs.append(_named_pair(skeleton, reading, both))
-    pairs += [_named_pair(skeleton, reading, [limb]) for limb in rights]
+        if limb not in taken:
+            other = known.get((reading.namesakes.get(limb.upper, -1), reading.namesakes.get(limb.lower, -1)))
+            pairs.append([limb] if other is None else [limb, other])
+            taken |= set(pairs[-1])
     return pairs
 
 
@@ -139,7 +213,7 @@ def _named_pair(skeleton: Skeleton, reading: NameReading, limbs: Sequence[NamedL
     kind = LimbKind.LEG if limbs[0].family is Family.LEG else LimbKind.ARM
     both = tuple(_named_bones(skeleton, reading, limb) for limb in limbs)
     hand = all(_is_named_hand(reading, bones.tip) for bones in both)
-    return LimbPair(kind, LimbIndex(len(skeleton.names), 1), both, 0.0, hand)
+    return LimbPair(kind, LimbIndex(len(skeleton.names), 1), both, 0.0, hand, limbs[0].family)
 
 
 def _is_named_hand(reading: NameReading, bone: int) -> bool:
@@ -169,68 +243,53 @@ def _named_bones(skeleton: Skeleton, reading: NameReading, limb: NamedLimb) -> L
         -1,
     )
     after = [bone for bone, above in enumerate(skeleton.parents) if above == tip != limb.lower]
-    if toe < 0 and len(after) == 1 and reading.parents[tip] != limb.lower:
+    if toe < 0 and len(after) == 1:
         toe = after[0]
     return LimbBones(limb.upper, limb.lower, tip, toe, toe if toe >= 0 else tip)
 
 
-CONFIRMING_SHARE = 0.25
-"""Share of the poses that must show the rest's limbs for these to be taken."""
+LEAST_SHOWING = 0.25
+"""Least share of the views that must show limbs for these to be taken."""
+
+MOST_VIEWS = 0.75
+"""Least share of the views that must show the same limbs where these have all their bones; else all views must."""
 
 
-def voted(skeleton: Skeleton, rest: Found, poses: Array) -> tuple[Found, bool, Array]:
-    """The rest's limbs where enough poses confirm them, else the limbs that most poses show.
+def shown(skeleton: Skeleton, poses: Array, *, rest: bool) -> tuple[Found, bool, Array]:
+    """What the poses and, with `rest`, the rest show by geometry alone; whether that is sure; the views that do `(P, B, 2, 3)`.
 
-    Also returns whether the limbs are from poses, and the poses `(P, B, 2, 3)` that agree. Poses that show nothing do not vote.
-    Limbs that only a few poses show are left out.
+    Of views that differ those count that most agree on, the rest first; views without any limbs show nothing. It is sure where
+    all show the same. Of limbs that end in bones a few views may differ: others may lack a bone, for which another is taken.
     """
-    rest_keys = {pair.key for pair in rest.pairs}
-    votes: Counter[LimbKey] = Counter()
-    searched: dict[int, Found] = {}
-    confirming: list[int] = []
-    showing = 0
-    # Poses far apart in time first: the vote may be over before all are searched.
-    order = sorted(range(len(poses)), key=lambda number: (5 * number) % 9)
-    for remaining, number in zip(reversed(range(len(poses))), order, strict=True):
-        found = searched[number] = search(replace(skeleton, heads=poses[number, :, 0], tails=poses[number, :, 1]))
-        votes.update(key for pair in found.pairs for key in pair.key)
-        if rest_keys and rest_keys <= {pair.key for pair in found.pairs}:
-            confirming.append(number)
-            if len(confirming) >= CONFIRMING_SHARE * len(poses):
-                return rest, False, poses[confirming]
-        is_hopeless = not rest_keys or len(confirming) + remaining < CONFIRMING_SHARE * len(poses)
-        showing = sum(bool(shown.pairs) for shown in searched.values())
-        # The same limbs in each of most poses: the others cannot outvote them.
-        if is_hopeless and 2 * showing > len(poses) and min(votes.values()) == showing:
-            break
-    kept = {key for key, count in votes.items() if 2 * count > showing and count >= CONFIRMING_SHARE * len(poses)}
-    pairs = [pair for shown in searched.values() for pair in shown.pairs]
-    others = [pair.both for pair in (*pairs, *rest.pairs) if not kept & set(pair.key)]
-    seldom = Counter(tuple(bones.upper for bones in both) for both in others)
-    agreeing = {number: len(kept & {key for pair in found.pairs for key in pair.key}) for number, found in searched.items()}
-    best = searched[max(agreeing, key=agreeing.__getitem__)]
-    left_out = (*best.left_out, *((bones, Reason.SELDOM) for bones, _ in seldom.most_common()))
-    agreeing_poses = [number for number, count in agreeing.items() if count]
-    return Found(in_order(_elected(kept, pairs), skeleton.names), left_out), bool(kept), poses[agreeing_poses]
+    at_rest = np.stack([skeleton.heads, skeleton.tails], axis=1)[None]
+    views = np.concatenate([at_rest, poses]) if rest else poses
+    searched = [search(replace(skeleton, heads=view[:, 0], tails=view[:, 1])) for view in views]
+    showing = [(view, found) for view, found in zip(views, searched, strict=True) if found.pairs]
+    if not showing:
+        return (searched[0] if searched else NOTHING), False, views[:0]
+    votes = Counter(found.shape for _, found in showing)
+    most = searched[0].shape if rest and searched[0].pairs else votes.most_common(1)[0][0]
+    agreeing = [(view, found) for view, found in showing if found.shape == most]
+    first = agreeing[0][1]
+    least = MOST_VIEWS if _is_complete(skeleton, first) else 1.0
+    is_sure = len(showing) >= LEAST_SHOWING * len(views) and len(agreeing) >= least * len(showing)
+    seldom = [pair for _, found in showing for pair in found.pairs if pair.key not in {key for key, _ in most}]
+    left_out = (*first.left_out, *((tuple(bones.upper for bones in pair.both), Reason.SELDOM) for pair in seldom))
+    return replace(first, left_out=left_out), is_sure, np.stack([view for view, _ in agreeing])
 
 
-def _elected(kept: set[LimbKey], pairs: Sequence[LimbPair]) -> list[LimbPair]:
-    """The pairs whose limbs are kept, each limb with its most frequent partner."""
-    elected: list[LimbPair] = []
-    taken: set[LimbKey] = set()
-    for key, _ in Counter(pair.key for pair in pairs).most_common():
-        if not set(key) <= kept - taken:
-            continue
-        taken |= set(key)
-        turned = [pair if pair.both[0].key == key[0] else pair.swapped() for pair in pairs if pair.key == key]
-        (kind, place, both), _ = Counter((pair.kind, pair.place, pair.both) for pair in turned).most_common(1)[0]
-        hand = 2 * sum(pair.hand for pair in turned) > len(turned)
-        elected.append(LimbPair(kind, place, both, float(np.sum([np.sign(pair.left) for pair in turned])), hand))
-    for key in sorted(kept - taken):
-        pair_with_key = next(pair for pair in pairs if key in pair.key)
-        pair_with_key = pair_with_key if pair_with_key.both[0].key == key else pair_with_key.swapped()
-        elected.append(replace(pair_with_key, both=pair_with_key.both[:1]))
-    return elected
+def _ends_at_joints(skeleton: Skeleton, found: Found) -> bool:
+    """Whether all limbs end where bones that carry a mesh begin; without a mesh nothing tells bones from ends."""
+    marks = skeleton.end_marks()
+    tips = ((bones.lower, bones.tip) for pair in found.pairs for bones in pair.both)
+    return not any(skeleton.weighted) or all(tip != lower and tip not in marks for lower, tip in tips)
+
+
+def _is_complete(skeleton: Skeleton, found: Found) -> bool:
+    """Whether no limb ends at a tail or a mark, where a bone may be missing."""
+    marks = skeleton.end_marks()
+    limbs = [bones for pair in found.pairs for bones in pair.both]
+    return all(bones.tip != bones.lower and not marks & {bones.tip, bones.last} for bones in limbs)
 
 
 def sides_over_time(skeleton: Skeleton, pairs: Sequence[LimbPair], poses: Array) -> tuple[LimbPair, ...]:
@@ -334,42 +393,54 @@ class Findings:
 
 
 def find_limbs(skeleton: Skeleton) -> Findings:
-    """Find the arms and legs of all characters in a skeleton: among deforming bones, or among all where these have no pairs.
+    """Find the arms and legs of all characters in a skeleton, among the bones that carry a mesh.
 
-    The limbs of the rest pose are taken if a quarter of the poses confirm them, else the limbs that most poses show.
+    Names that both sides share, and that hang alike there, say what is a limb. Otherwise rest and poses must all show the same.
     """
     if not skeleton.names:
         return Findings((), ())
-    reading = NameReading(skeleton.names, skeleton.parents)
+    marks, carried = skeleton.end_marks(), skeleton.carried()
+    deforms = tuple(deforms and (carried[bone] or bone in marks) for bone, deforms in enumerate(skeleton.deforms))
+    skeleton = replace(skeleton, deforms=deforms)
+    reading = NameReading(skeleton.names, skeleton.parents, marks)
     poses = np.empty((0, len(skeleton.names), 2, 3)) if skeleton.poses is None else skeleton.poses
     tolerance = SAME_PLACE * skeleton.size
     tree_like = replace(skeleton, parents=with_loose_ends(skeleton, poses, tolerance))
     poses = steadied(tree_like, poses)
     laid_out = is_laid_out(skeleton)
-    found, from_motion, agreeing = NOTHING if laid_out else search(tree_like), False, poses[:0]
-    if len(poses):
-        found, from_motion, agreeing = voted(tree_like, found, poses)
-    pairs = [as_parented(skeleton, pair, tolerance) for pair in found.pairs]
+    found, is_sure, agreeing = shown(tree_like, poses, rest=not laid_out)
+    pairs = [with_ends(skeleton, tree_like, pair, tolerance) for pair in found.pairs]
     known = [pair for pair in pairs if all(is_known_at_rest(skeleton, bones) for bones in pair.both)]
     lost = [(tuple(bones.upper for bones in pair.both), Reason.LOOSE) for pair in pairs if pair not in known]
     found = Found(tuple(known), (*lost, *found.left_out))
-    # Sides are decided over the poses that agree, and over the rest if that is a pose.
     if laid_out and not len(agreeing):
         agreeing = poses
-    elif not from_motion:
-        agreeing = np.concatenate([np.stack([skeleton.heads, skeleton.tails], axis=1)[None], agreeing])
-    if len(agreeing) > 1 or from_motion:
+    if len(agreeing) > 1 or laid_out:
         found = replace(found, pairs=sides_over_time(skeleton, found.pairs, agreeing))
-    if reading.parts_hold:
+    if not reading.is_trusted and not (is_sure and _ends_at_joints(skeleton, found)):
+        found = Found((), (*_doubted(reading, found.pairs), *found.left_out))
+    if reading.is_trusted:
         found = with_names(skeleton, tree_like, reading, found, agreeing)
+        if not is_sure:
+            doubted = _doubted(reading, [pair for pair in found.pairs if pair.named is None])
+            found = Found(tuple(pair for pair in found.pairs if pair.named is not None), (*doubted, *found.left_out))
     found = without_listed(tree_like, found)
     limbs, differ = _limbs(skeleton, reading, found.pairs)
     left_out = (LeftOut(tuple(skeleton.names[bone] for bone in bones), reason) for bones, reason in found.left_out)
-    limbs_from = "MOTION" if from_motion and limbs else "REST"
+    limbs_from = "MOTION" if laid_out and limbs and len(poses) else "REST"
     branches = len(skeleton.names) - len(set(skeleton.parents) - {-1})
     return Findings(
         limbs, tuple(left_out), limbs_from, laid_out and branches >= BRANCH_ENDS and not limbs and not len(poses), differ
     )
+
+
+def _doubted(reading: NameReading, pairs: Sequence[LimbPair]) -> list[tuple[tuple[int, ...], Reason]]:
+    """Pairs that not all poses show, each as left out; where names call them limbs, names and shape disagree."""
+    doubted = []
+    for pair in pairs:
+        is_named = any(reading.meanings[bone].family in LIMBS for bones in pair.both for bone in bones.key)
+        doubted.append((tuple(bones.upper for bones in pair.both), Reason.DISAGREE if is_named else Reason.SELDOM))
+    return doubted
 
 
 def _limbs(skeleton: Skeleton, reading: NameReading, pairs: Sequence[LimbPair]) -> tuple[tuple[FoundLimb, ...], bool]:
@@ -393,4 +464,4 @@ def _limbs(skeleton: Skeleton, reading: NameReading, pairs: Sequence[LimbPair]) 
 def _named_side(reading: NameReading, bones: LimbBones) -> Side:
     """Side of a limb by its bone names; `CENTER` where they name none, contradict each other, or are not trusted."""
     sides = {reading.meanings[bone].side for bone in (bones.upper, bones.lower, bones.tip)} - {Side.CENTER}
-    return sides.pop() if reading.sides_hold and len(sides) == 1 else Side.CENTER
+    return sides.pop() if reading.is_trusted and len(sides) == 1 else Side.CENTER

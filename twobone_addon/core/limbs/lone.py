@@ -108,5 +108,6 @@ def _with_images(skeleton: Skeleton, tree: JointTree, branches: Sequence[int], n
         tails=np.concatenate([skeleton.tails, reflected(skeleton.tails[bones])]),
         deforms=(*skeleton.deforms, *(skeleton.deforms[bone] for bone in bones)),
         copies=(*skeleton.copies, *((image[bone], image.get(other, other)) for bone, other in skeleton.copies if bone in image)),
+        weighted=(*skeleton.weighted, *(skeleton.weighted[bone] for bone in bones if skeleton.weighted)),
         bound=skeleton.bound | {image[bone] for bone in bones if bone in skeleton.bound},
     )

@@ -13,6 +13,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum, IntEnum
 
+from ...records import replace
+
 
 class Side(Enum):
     """Side of the character."""
@@ -103,23 +105,18 @@ FRONT, BEHIND = re.compile(r"front|fore(?!arm)", re.IGNORECASE), re.compile(r"ba
 CONTROL = re.compile(r"ik", re.IGNORECASE)
 """Word that makes the name of a limb that of its control, which is where the limb ends."""
 
-CONSISTENT_RANKS = 0.7
-"""Least share of the names with a rank in a limb that must agree with the hierarchy for names to be trusted."""
+MIRRORED = 0.8
+"""Least share of the sided bones that must hang as their namesakes of the other side do for names to be trusted; from .5 to .95
+the same characters are right."""
 
-LEAST_RANKS = 2
-"""Least number of such names."""
+LEAST_MIRRORED = 4
+"""Least number of such bones."""
 
-CONSISTENT_SIDES = 0.9
-"""Least share of the bones with a side whose parent has the same side, for sides to be trusted."""
+COUNT, COPY = re.compile(r"_\d+$"), re.compile(r"\.\d{3}$")
+"""Number at the end of a name that an exporter counts bones with, and the one that Blender gives a second bone of a name."""
 
-LEAST_SIDES = 6
-"""Least number of such bones where names give sides but no ranks."""
-
-MOST_DOUBT = 1.0
-"""Greatest summed doubt of a limb found by name."""
-
-NO_END_DOUBT = 0.4
-"""Doubt added for a limb whose hand or foot has no name."""
+COUNTED = 0.8
+"""Least share of the names that end in numbers, all different, for these to be an exporter's count of the bones."""
 
 BETWEEN_DOUBT = 0.2
 """Doubt added for each bone between upper and lower that is not a helper."""
@@ -136,9 +133,21 @@ class Meaning:
     """`CENTER` where the name has no side or both."""
     word: str
     """Text that matched the family's pattern."""
+    text: str
+    """All words but sides and numbers."""
+    key: tuple[str, ...]
+    """All words but sides, numbers among them: what a bone shares with its namesake of the other side."""
+
+    @property
+    def others(self) -> str:
+        """The words beside the one that names the part: `front` of `FrontFoot`, which its leg shares."""
+        return " ".join(word for word in self.text.replace(self.word, " ", 1).split() if not CONTROL.fullmatch(word))
 
 
-PIECE_MEANING = Meaning(Family.HELPER, {}, Side.CENTER, "")
+SILENT = Meaning(Family.UNKNOWN, {}, Side.CENTER, "", "", ())
+"""Meaning of a bone whose name says nothing: an end mark, or a copy of a bone that is not above it."""
+
+PIECE_MEANING = Meaning(Family.HELPER, {}, Side.CENTER, "", "", ())
 """Meaning of a bone that has its parent's name and a number: a piece of a bone that was cut up."""
 
 
@@ -163,45 +172,50 @@ def meaning_of(name: str) -> Meaning:
         for part in glued.groups() if glued else (word,):
             named = {side for side, known in SIDES.items() if part in known}
             sides |= named
-            if not named and not part.isdigit():
-                words.append(part)
+            words += [] if named else [part]
     side = sides.pop() if len(sides) == 1 else Side.CENTER
-    text = " ".join(words)
+    text = " ".join(word for word in words if not word.isdigit())
     # Each non-Latin character was a word of its own; the vocabulary has them without spaces.
     text = re.sub(r"(?<=[^\x00-\x7f]) (?=[^\x00-\x7f])", "", text)
     for pattern, family, ranks in _PATTERNS:
         if match := pattern.search(text):
-            return Meaning(family, ranks, side, match[0])
-    return Meaning(Family.UNKNOWN, {}, side, "")
+            return Meaning(family, ranks, side, match[0], text, tuple(words))
+    return Meaning(Family.UNKNOWN, {}, side, "", text, tuple(words))
+
+
+SERIES = (Rank.UPPER, Rank.LOWER, Rank.END, Rank.AFTER)
+"""Ranks of bones of a limb that are told apart by nothing but numbers."""
 
 
 class NameReading:
     """The interpreted names of one skeleton."""
 
-    def __init__(self, names: Sequence[str], parents: Sequence[int]) -> None:
-        """Interpret the names of `B` bones, each with the index of its parent, -1 for none."""
+    def __init__(self, names: Sequence[str], parents: Sequence[int], marks: Collection[int] = ()) -> None:
+        """Interpret the names of `B` bones, each with the index of its parent, -1 for none; those of end `marks` say nothing."""
         self.parents = parents
         self._names = names
-        by_name = [meaning_of(name) for name in names]
-        self.meanings = [
-            PIECE_MEANING
-            if len(meaning.ranks) == 1
-            and min(meaning.ranks) in {Rank.UPPER, Rank.LOWER}
-            and above >= 0
-            and meaning == by_name[above]
-            else meaning
-            for meaning, above in zip(by_name, parents, strict=True)
-        ]
-        rank_checks = list(self._rank_checks())
-        above = [self.meanings[parent].side if parent >= 0 else Side.CENTER for parent in parents]
-        both = zip((meaning.side for meaning in self.meanings), above, strict=True)
-        side_checks = [side is side_above for side, side_above in both if Side.CENTER not in (side, side_above)]
-        self.parts_hold = len(rank_checks) >= LEAST_RANKS and sum(rank_checks) >= CONSISTENT_RANKS * len(rank_checks)
-        """Whether the names of limb parts are consistent with the hierarchy."""
-        sides_agree = sum(side_checks) >= CONSISTENT_SIDES * len(side_checks) and len(side_checks) > 0
-        self.sides_hold = sides_agree and (self.parts_hold or (len(side_checks) >= LEAST_SIDES and not rank_checks))
-        """Whether the sides in names are consistent with the hierarchy."""
-        self.parts_hold &= sides_agree or not side_checks
+        counts = [match[0] for name in names if (match := COUNT.search(name))]
+        is_counted = len(set(counts)) == len(counts) >= COUNTED * len(names)
+        by_name = [meaning_of(COUNT.sub("", name) if is_counted else name) for name in names]
+        number = {name: bone for bone, name in enumerate(names)}
+        self.meanings: list[Meaning] = []
+        for bone, (name, meaning) in enumerate(zip(names, by_name, strict=True)):
+            above = by_name[parents[bone]] if parents[bone] >= 0 else SILENT
+            copied = number.get(COPY.sub("", name), -1)
+            is_copy = copied not in {-1, bone, *self.above(bone)}
+            is_piece = len(meaning.ranks) == 1 and min(meaning.ranks) in {Rank.UPPER, Rank.LOWER}
+            is_piece &= (meaning.family, meaning.side, meaning.word, meaning.ranks) == (
+                above.family,
+                above.side,
+                above.word,
+                above.ranks,
+            )
+            self.meanings.append(SILENT if bone in marks or is_copy else PIECE_MEANING if is_piece else meaning)
+        self._number_series()
+        self.namesakes = self._namesakes()
+        """Index of the bone of the same name on the other side, for each bone that has one."""
+        self.is_trusted = self._is_mirrored()
+        """Whether the sides in the names agree with the hierarchy: then names say what a limb is."""
 
     def above(self, bone: int) -> Iterator[int]:
         """The ancestors of a bone, nearest first."""
@@ -210,9 +224,46 @@ class NameReading:
             yield bone
             bone = self.parents[bone]
 
+    def _number_series(self) -> None:
+        """Rank the bones of limbs that only numbers tell apart: of `Leg`, `Leg2` and `Leg3` the first is the upper one."""
+        places: dict[int, int] = {}
+        for bone, meaning in sorted(enumerate(self.meanings), key=lambda entry: sum(1 for _ in self.above(entry[0]))):
+            above = self.parents[bone]
+            if {Rank.UPPER, Rank.LOWER} <= meaning.ranks.keys():
+                is_next = above in places and (self.meanings[above].text, self.meanings[above].side) == (
+                    meaning.text,
+                    meaning.side,
+                )
+                places[bone] = places[above] + 1 if is_next else 0
+        firsts = {self.parents[bone] for bone, place in places.items() if place == 1}
+        for bone, place in places.items():
+            if place > 0 or bone in firsts:
+                ranks = {SERIES[min(place, len(SERIES) - 1)]: 0.0}
+                self.meanings[bone] = replace(self.meanings[bone], ranks=ranks)
+
+    def _namesakes(self) -> dict[int, int]:
+        bones: dict[tuple[Side, tuple[str, ...]], list[int]] = defaultdict(list)
+        for bone, meaning in enumerate(self.meanings):
+            if meaning.side is not Side.CENTER:
+                bones[meaning.side, meaning.key].append(bone)
+        return {
+            both[0]: others[0]
+            for (side, key), both in bones.items()
+            if len(both) == len(others := bones.get((side.other, key), [])) == 1
+        }
+
+    def _is_mirrored(self) -> bool:
+        """Whether most bones that have a namesake hang where that one does: from the same bone, or from its parent's namesake."""
+        hangs = [
+            self.parents[other]
+            in {self.parents[bone] if self.parents[bone] not in self.namesakes else None, self.namesakes.get(self.parents[bone])}
+            for bone, other in self.namesakes.items()
+        ]
+        return sum(hangs) >= max(MIRRORED * len(hangs), LEAST_MIRRORED)
+
     def limbs(self) -> list[NamedLimb]:
         """The limbs found by name, least doubtful first; none where the names are not trusted."""
-        if not self.parts_hold:
+        if not self.is_trusted:
             return []
         ends = self._ends()
         options: list[tuple[float, int, NamedLimb]] = []
@@ -223,34 +274,35 @@ class NameReading:
             for upper in self.above(lower):
                 other = self.meanings[upper]
                 if Rank.UPPER in other.ranks and other.family is meaning.family and other.side is meaning.side:
-                    end, doubt = ends.get(lower, (-1, NO_END_DOUBT))
-                    doubt += other.ranks[Rank.UPPER] + meaning.ranks[Rank.LOWER] + BETWEEN_DOUBT * between
-                    options.append((doubt, len(options), NamedLimb(meaning.family, meaning.side, upper, lower, end)))
+                    doubt = other.ranks[Rank.UPPER] + meaning.ranks[Rank.LOWER] + BETWEEN_DOUBT * between
+                    limb = NamedLimb(meaning.family, meaning.side, upper, lower, ends.get(lower, -1))
+                    options.append((doubt, len(options), limb))
                 if other.family in {Family.TRUNK, Family.OTHER}:
                     break
                 between += other.family is not Family.HELPER
         limbs: list[NamedLimb] = []
-        for doubt, _, limb in sorted(options, key=lambda option: option[:2]):
-            bones = {limb.upper, limb.lower, limb.end} - {-1}
-            if doubt <= MOST_DOUBT and not any(bones & {other.upper, other.lower, other.end} for other in limbs):
+        for _, _, limb in sorted(options, key=lambda option: option[:2]):
+            path = {limb.upper, limb.lower, limb.end, *self.above(limb.lower)}
+            others = [(other.upper, {other.upper, other.lower, other.end, *self.above(other.lower)}) for other in limbs]
+            # Of two limbs on one path, such as hip and leg above thigh and shin, the less doubtful one counts.
+            if not any(upper in path or limb.upper in below for upper, below in others):
                 limbs.append(limb)
         return limbs
 
-    def _ends(self) -> dict[int, tuple[int, float]]:
-        """For each possible lower bone, the nearest hand or foot below it, with its doubt."""
-        nearest: dict[int, tuple[float, int, float]] = {}
+    def _ends(self) -> dict[int, int]:
+        """For each possible lower bone, the nearest hand or foot below it."""
+        nearest: dict[int, tuple[float, int]] = {}
         for end, meaning in enumerate(self.meanings):
             if Rank.END not in meaning.ranks:
                 continue
             for steps, bone in enumerate(self.above(end)):
                 other = self.meanings[bone]
                 if other.family is meaning.family and other.side is meaning.side and Rank.LOWER in other.ranks:
-                    doubt = meaning.ranks[Rank.END]
-                    nearest[bone] = min(nearest.get(bone, (1e9, -1, 0.0)), (steps + doubt, end, doubt))
-        ends = {bone: (end, doubt) for bone, (_, end, doubt) in nearest.items()}
+                    nearest[bone] = min(nearest.get(bone, (1e9, -1)), (steps + meaning.ranks[Rank.END], end))
+        ends = {bone: end for bone, (_, end) in nearest.items()}
         return self._loose_ends(ends.keys()) | ends
 
-    def _loose_ends(self, known: Collection[int]) -> dict[int, tuple[int, float]]:
+    def _loose_ends(self, known: Collection[int]) -> dict[int, int]:
         """For each lower bone without children, the only hand or foot of its side that is parented to no limb.
 
         Where none is named so, a control counts that is named as the limb but for "IK": importers bake it to a bone.
@@ -258,42 +310,24 @@ class NameReading:
         lowers, ends, controls = (defaultdict[tuple[Family, Side, str], list[int]](list) for _ in range(3))
         for bone, meaning in enumerate(self.meanings):
             is_apart = not any(self.meanings[above].family in LIMBS for above in self.above(bone))
-            if Rank.LOWER in meaning.ranks and bone not in self.parents and bone not in known:
-                lowers[self._limb_key(bone, meaning)].append(bone)
+            if (
+                Rank.LOWER in meaning.ranks
+                and bone not in known
+                and all(self.meanings[other] is SILENT for other in self._below(bone))
+            ):
+                lowers[meaning.family, meaning.side, meaning.others].append(bone)
             elif Rank.END in meaning.ranks and is_apart:
-                ends[self._limb_key(bone, meaning)].append(bone)
+                ends[meaning.family, meaning.side, meaning.others].append(bone)
             elif meaning.family is Family.HELPER and is_apart:
                 # The control is named as the limb is without the word that makes it one.
                 words = [word for word in WORD.findall(self._names[bone]) if not CONTROL.fullmatch(word)]
-                controls[self._limb_key(bone, meaning_of(" ".join(words)))].append(bone)
+                limb = meaning_of(" ".join(words))
+                controls[limb.family, limb.side, limb.others].append(bone)
         pairs = [
             (bones[0], named[0]) for key, bones in lowers.items() if len(bones) == len(named := ends[key] or controls[key]) == 1
         ]
         depths = [sum(1 for _ in self.above(bone)) for bone in range(len(self.parents))]
-        return {
-            lower: (end, self.meanings[end].ranks.get(Rank.END, NO_END_DOUBT))
-            for lower, end in pairs
-            if depths[end] < depths[lower]
-        }
+        return {lower: end for lower, end in pairs if depths[end] < depths[lower]}
 
-    def _limb_key(self, bone: int, meaning: Meaning) -> tuple[Family, Side, str]:
-        """Family, side and place (before, behind or neither) of a bone."""
-        places = [word for word, pattern in (("FRONT", FRONT), ("BEHIND", BEHIND)) if pattern.search(self._names[bone])]
-        return meaning.family, meaning.side, " ".join(places)
-
-    def _rank_checks(self) -> Iterator[bool]:
-        """For each bone whose name has a rank below the upper bone, whether it hangs below a fitting bone of its limb."""
-        for bone, meaning in enumerate(self.meanings):
-            if meaning.family not in LIMBS or min(meaning.ranks) < Rank.LOWER:
-                continue
-            first = min(meaning.ranks)
-            limb = next((above for above in self.above(bone) if self.meanings[above].family in (*LIMBS, Family.OTHER)), -1)
-            other = self.meanings[limb] if limb >= 0 else None
-            lowest = Rank.LOWER if first >= Rank.END else Rank.BEFORE
-            yield (
-                other is not None
-                and other.family is meaning.family
-                and other.side is meaning.side
-                and max(other.ranks) >= lowest
-                and min(other.ranks) <= first
-            )
+    def _below(self, bone: int) -> list[int]:
+        return [other for other, above in enumerate(self.parents) if above == bone]

@@ -49,7 +49,8 @@ def with_loose_ends(skeleton: Skeleton, poses: Array, tolerance: float) -> tuple
     """
     rest = np.stack([skeleton.heads, skeleton.tails], axis=1)[None]
     parents, placed = list(skeleton.parents), poses if len(poses) and is_laid_out(skeleton) else np.concatenate([rest, poses])
-    loose = [bone for bone, above in enumerate(parents) if above < 0 or parents[above] < 0]
+    carried = skeleton.carried()
+    loose = [bone for bone, above in enumerate(parents) if carried[bone] and (above < 0 or parents[above] < 0)]
     # First feet that begin where a branch ends, in all poses; then those that keep their distance from its last bone.
     has_children = set(parents)
     for leaf, above in enumerate(skeleton.parents):
@@ -98,19 +99,34 @@ def is_known_at_rest(skeleton: Skeleton, bones: LimbBones) -> bool:
     return not is_laid_out(skeleton) and float(lengths.min()) >= BALANCE * float(lengths.max())
 
 
-def as_parented(skeleton: Skeleton, pair: LimbPair, tolerance: float) -> LimbPair:
-    """The pair with each loose tip replaced by the lower bone or its child that ends at the same place, where there is one."""
+def with_ends(skeleton: Skeleton, tree_like: Skeleton, pair: LimbPair, tolerance: float) -> LimbPair:
+    """The pair with the bones at which its limbs end: of several at one place, the foot that carries the mesh comes first.
 
-    def reparented(bones: LimbBones) -> LimbBones:
-        if not is_loose(skeleton, bones):
+    Where no mesh tells, a loose foot stands for the lower bone's child or tail at the same place, if there is one.
+    """
+    carries = skeleton.weighted if any(skeleton.weighted) else None
+    marks = skeleton.end_marks()
+
+    def ended(bones: LimbBones) -> LimbBones:
+        place = skeleton.tails[bones.tip] if bones.tip == bones.lower else skeleton.heads[bones.tip]
+        if carries and (bones.tip == bones.lower or bones.tip in marks):
+            beside = [
+                bone
+                for bone, above in enumerate(tree_like.parents)
+                if above != skeleton.parents[bone]
+                and carries[bone]
+                and bones.lower in tree_like.way_up(bone)
+                and np.linalg.norm(skeleton.heads[bone] - place) <= 2.0 * tolerance
+            ]
+            return replace(bones, tip=beside[0], toe=-1) if len(beside) == 1 else bones
+        if not is_loose(skeleton, bones) or (carries and carries[bones.tip]):
             return bones
-        foot = skeleton.heads[bones.tip]
         ends = {bone: skeleton.heads[bone] for bone, above in enumerate(skeleton.parents) if above == bones.lower}
         ends[bones.lower] = skeleton.tails[bones.lower]
-        tip = next((bone for bone, end in ends.items() if np.linalg.norm(end - foot) <= 2.0 * tolerance), -1)
+        tip = next((bone for bone, end in ends.items() if np.linalg.norm(end - place) <= 2.0 * tolerance), -1)
         return bones if tip < 0 else replace(bones, tip=tip, toe=-1)
 
-    return replace(pair, both=tuple(reparented(bones) for bones in pair.both))
+    return replace(pair, both=tuple(map(ended, pair.both)))
 
 
 def steadied(skeleton: Skeleton, poses: Array) -> Array:

@@ -12,7 +12,7 @@ from ...records import replace
 from .body.facing import LimbIndex
 from .body.judging import LimbKind
 from .body.shapes import Reason
-from .names import BEHIND, FRONT
+from .names import BEHIND, FRONT, Family
 from .skeleton import Skeleton
 
 LimbKey: TypeAlias = tuple[int, int]
@@ -49,6 +49,8 @@ class LimbPair:
     """Positive where the first limb is left of the second, negative where it is right, 0 where unknown."""
     hand: bool = False
     """Whether the limbs end in fingers."""
+    named: Family | None = None
+    """What names that are trusted call it."""
     against: LimbKind | Reason | None = None
     """Verdict of the geometry where the names overruled it."""
 
@@ -56,10 +58,6 @@ class LimbPair:
     def key(self) -> tuple[LimbKey, ...]:
         """Sorted keys of its limbs."""
         return tuple(sorted(bones.key for bones in self.both))
-
-    def swapped(self) -> LimbPair:
-        """The pair with its sides exchanged."""
-        return replace(self, both=self.both[::-1], left=-self.left)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +67,11 @@ class Found:
     pairs: tuple[LimbPair, ...] = ()
     left_out: tuple[tuple[tuple[int, ...], Reason], ...] = ()
     """First bone of each rejected branch (both sides, or the only one) and the reason."""
+
+    @property
+    def shape(self) -> frozenset[tuple[tuple[LimbKey, ...], LimbKind]]:
+        """What must be alike in all poses: the bones of each pair, and its kind."""
+        return frozenset((pair.key, pair.kind) for pair in self.pairs)
 
 
 NOTHING = Found()

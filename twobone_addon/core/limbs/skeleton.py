@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..array_types import Array
+
+END = re.compile(r"(?<![a-z])(?:end|nub|tip|leaf)(?![a-z])|(?:End|Nub|Tip|Leaf)(?![a-z])")
+"""What exporters call bones that are nothing but the ends of others."""
 
 
 def hang(parents: list[int], bone: int, carrier: int) -> bool:
@@ -61,13 +65,37 @@ class Skeleton:
     """World down in armature space; only a hint, because armatures may lie in any direction."""
     mirrored: bool = False
     """Whether the object's scale mirrors it, exchanging left and right."""
+    weighted: tuple[bool, ...] = ()
+    """Whether each bone carries some of a mesh; empty where no mesh follows the armature."""
     poses: Array | None = None
-    """`(P, B, 2, 3)` heads and tails in some poses of the action; `None` without an action."""
+    """`(P, B, 2, 3)` heads and tails in some poses of each action; `None` without actions."""
 
     def __post_init__(self) -> None:
         """Refuse a ring, in which no way up ends; `hang` keeps a tree one."""
         if not is_tree(self.parents):
             raise ValueError("The parents of a skeleton go round in a ring.")
+
+    def end_marks(self) -> frozenset[int]:
+        """The bones that are nothing but the ends of others: leaves without weight below bones with some.
+
+        Without a mesh, leaves that are called so.
+        """
+        leaves = set(range(len(self.names))) - set(self.parents)
+        if not any(self.weighted):
+            return frozenset(leaf for leaf in leaves if END.search(self.names[leaf]))
+        ends = [leaf for leaf in leaves if self.parents[leaf] >= 0 and not self.weighted[leaf]]
+        return frozenset(leaf for leaf in ends if self.weighted[self.parents[leaf]])
+
+    def carried(self) -> tuple[bool, ...]:
+        """Whether each bone carries some of a mesh or leads to one that does; all without a mesh."""
+        if not any(self.weighted):
+            return (True,) * len(self.names)
+        carried = list(self.weighted)
+        for bone in range(len(self.names)):
+            if self.weighted[bone]:
+                for above in self.way_up(bone):
+                    carried[above] = True
+        return tuple(carried)
 
     @property
     def size(self) -> float:

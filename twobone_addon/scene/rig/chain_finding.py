@@ -493,7 +493,7 @@ def _is_of_trunk(pair: tuple[PoseBone, PoseBone]) -> bool:
     armature = pair[0].id_data
     skeleton = read_skeleton(armature)
     reading = NameReading(skeleton.names, skeleton.parents)
-    if reading.parts_hold:
+    if reading.is_trusted:
         families = {meaning_of(bone.name).family for bone in pair}
         return Family.TRUNK in families or (is_body(pair[0]) and not families & set(LIMBS))
     if not is_body(pair[0]):

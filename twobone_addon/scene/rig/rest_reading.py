@@ -101,6 +101,7 @@ def read_skeleton(armature: Object) -> Skeleton:
         if any(not constraint.mute for constraint in (*turning, *turned.get(bone.name, ()))):
             bound.add(number[bone.name])
         copies += [(number[bone.name], number[name]) for name in _followed(armature, bone.constraints) if name in number]
+    weighted = read_once(_weighted_bones, armature)
     world_from_armature = np.array(armature.matrix_world)[:3, :3]
     linear = world_from_armature if np.isfinite(world_from_armature).all() else np.eye(3)
     # Least squares also answer for an armature that is flat along an axis, whose matrix has no inverse.
@@ -115,7 +116,30 @@ def read_skeleton(armature: Object) -> Skeleton:
         bound=frozenset(bound),
         down=(float(down[0]), float(down[1]), float(down[2])),
         mirrored=bool(np.linalg.det(linear) < 0.0),
+        weighted=tuple(name in weighted for name in number) if weighted else (),
     )
+
+
+def _weighted_bones(armature: Object) -> frozenset[str]:
+    """Names of the bones that carry some of a mesh: a vertex, or a whole mesh that is parented to them.
+
+    A group alone says nothing, for importers make one for each bone. Of meshes with more vertices than a budget some are read.
+    """
+    names = set[str]()
+    for mesh in (thing for thing in bpy.data.objects if thing.type == "MESH"):
+        if mesh.parent == armature and mesh.parent_type == "BONE":
+            names.add(mesh.parent_bone)
+        if not any(modifier.type == "ARMATURE" and modifier.object == armature for modifier in mesh.modifiers):
+            continue
+        groups = {group.index: group.name for group in mesh.vertex_groups if group.name in armature.data.bones}
+        waiting = {index for index, name in groups.items() if name not in names}
+        vertices = mesh.data.vertices
+        for vertex in vertices[:: 1 + len(vertices) // MOST_VERTICES]:
+            if not waiting:
+                break
+            waiting -= {group.group for group in vertex.groups if group.weight > LEAST_WEIGHT}
+        names |= {name for index, name in groups.items() if index not in waiting}
+    return frozenset(names)
 
 
 def _followed(armature: Object, constraints: Iterable[Constraint]) -> Iterator[str]:
@@ -131,6 +155,12 @@ def _points(items: Any, name: str) -> Array:
     items.foreach_get(name, points)
     return points.reshape(-1, 3).astype(float)
 
+
+LEAST_WEIGHT = 0.01
+"""Weight of a vertex that shows that a bone carries it; importers and normalising leave less behind."""
+
+MOST_VERTICES = 100_000
+"""Number of a mesh's vertices whose weights are read at most, in less than a second."""
 
 ON_ITS_HEAD = 0.5
 """Fraction of its length by which a leg at rest points up, at least, if its armature is turned or mirrored upside down."""

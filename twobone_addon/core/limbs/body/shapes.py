@@ -30,6 +30,8 @@ class Reason(Enum):
     NAMED = "NAMED"
     SELDOM = "SELDOM"
     LOOSE = "LOOSE"
+    LINKS = "LINKS"
+    DISAGREE = "DISAGREE"
 
 
 @dataclass(frozen=True, slots=True)

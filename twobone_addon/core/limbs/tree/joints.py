@@ -37,6 +37,8 @@ class JointTree:
     """Distance of each joint from its parent; 0 without a parent."""
     depths: tuple[float, ...]
     """Length of the longest path down from each joint."""
+    marks: frozenset[int] = frozenset()
+    """Joints at which nothing but the end of a bone is."""
 
     def way_up(self, joint: int) -> list[int]:
         """The joint and its ancestors, nearest first."""
@@ -70,7 +72,7 @@ def joint_tree(skeleton: Skeleton, chosen: Sequence[bool]) -> JointTree:
     # Of the bones at a joint the one with the most joints above it tells the parent.
     longest = [max((_joints_above(skeleton, above, bone) for bone in bones), key=len) for bones in members]
     parents = _hung(longest, skeleton, above, members)
-    first = [bones[0] for bones in members]
+    first, marks = [bones[0] for bones in members], skeleton.end_marks()
     places = skeleton.heads[first]
     edges = [float(np.linalg.norm(places[joint] - places[max(above, 0)])) * (above >= 0) for joint, above in enumerate(parents)]
     children: list[list[int]] = [[] for _ in leaders]
@@ -86,6 +88,7 @@ def joint_tree(skeleton: Skeleton, chosen: Sequence[bool]) -> JointTree:
         size=size,
         edges=tuple(edges),
         depths=tuple(_depths(parents, edges)),
+        marks=frozenset(joint for joint, bones in enumerate(members) if marks.issuperset(bones)),
     )
 
 

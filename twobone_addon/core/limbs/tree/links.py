@@ -185,6 +185,9 @@ def _passed_on(tree: JointTree, start: int, end: int) -> _Passed | None:
 def _score(tree: JointTree, first: int, links: Links, passed_on: Callable[[int, int], _Passed | None]) -> float:
     if links.tip >= 0 and _is_beside_link(tree, links.tip):
         return 0.0
+    # An end mark is where a limb ends, right below its lower bone, but no joint of it.
+    if links.mid in tree.marks or (links.tip in tree.marks and tree.parents[links.tip] != links.mid):
+        return 0.0
     pairs = ((links.root, links.mid), (links.mid, links.tip))
     cuts = [cut for start, end in pairs if end >= 0 and (cut := passed_on(start, end)) is not None]
     if len(cuts) < len(pairs) - (links.tip < 0):

@@ -1,0 +1,70 @@
+"""Find Limbs on skeletons of game characters: right limbs or none, whichever clip is active and whatever bones are called."""
+
+import json
+import random
+
+import bpy
+import pytest
+
+from tests.real.skeletons import CHARACTERS, judged, load, play
+
+NOT_FOUND = {"Vol2Eagle": 2}
+"""By character, how many limbs are not found: nothing but numbers names the eagle's bones, and its poses differ."""
+
+SEEDS = 3
+
+each_character = pytest.mark.parametrize("character", CHARACTERS)
+
+
+@pytest.fixture(scope="module")
+def folder(there, data_folder):
+    return there(data_folder / "skeletons")
+
+
+def found(armature):
+    bpy.ops.twobone.find_limbs(armature=armature.name)
+    report = json.loads(bpy.context.window_manager.twobone_report)
+    armature.twobone.chains.clear()
+    return [tuple(limb[part] for part in ("kind", "side", "upper", "lower", "tip")) for limb in report["limbs"]]
+
+
+@each_character
+def test_each_clip_gives_the_same_right_limbs(empty_file, folder, character):
+    armature, clips = load(folder, character)
+    answers = []
+    for action, slot in clips.values():
+        play(armature, action, slot)
+        answers.append(found(armature))
+    assert answers == [answers[0]] * len(answers)
+    assert judged(folder, character, answers[0]) == ([], NOT_FOUND.get(character, 0))
+
+
+@pytest.mark.parametrize("seed", range(SEEDS))
+@each_character
+def test_shuffled_names_make_nothing_wrong(empty_file, folder, character, seed):
+    armature, _ = load(folder, character)
+    bones = list(armature.data.bones)
+    before = [bone.name for bone in bones]
+    names = list(before)
+    random.Random(seed).shuffle(names)  # noqa: S311 - no secret
+    for number, bone in enumerate(bones):
+        bone.name = f"{number} of all"
+    for bone, name in zip(bones, names, strict=True):
+        bone.name = name
+    meant = dict(zip(names, before, strict=True))
+    limbs = [(kind, side, *(meant[bone] for bone in bones)) for kind, side, *bones in found(armature)]
+    assert judged(folder, character, limbs)[0] == []
+
+
+@pytest.mark.parametrize(
+    "rename", [lambda name: f"rig:{name}", lambda name: name.replace(".", "_"), lambda name: f"Bip_{name.replace('.', ' ')}"]
+)
+@pytest.mark.parametrize("character", ["Cowboy", "Frog", "Triceratops", "Wasp"])
+def test_prefixes_and_separators_make_no_difference(empty_file, folder, character, rename):
+    armature, _ = load(folder, character)
+    before = {}
+    for bone in armature.data.bones:
+        name, bone.name = bone.name, rename(bone.name)
+        before[bone.name] = name
+    limbs = [(kind, side, *(before[bone] for bone in bones)) for kind, side, *bones in found(armature)]
+    assert judged(folder, character, limbs) == ([], 0)
