@@ -127,7 +127,7 @@ def test_after_set_up_limbs_one_line_says_what_comes_next_until_it_is_done(empty
     assert bpy.ops.twobone.find_limbs(**shown.values("twobone.find_limbs")) == {"FINISHED"}
     assert all(chain.target.animation_data is not None for chain in rig.twobone.chains)
     said = " ".join(drawn(TWOBONE_PT_chains).texts())
-    assert "press Bake All" in said
+    assert "then bake them" in said
     assert bpy.ops.twobone.bake_all(scope="ACTIVE") == {"FINISHED"}
     report = json.loads(bpy.context.window_manager.twobone_report)
     assert max(chain["max_error"] for chain in report["chains"]) < 1e-4

@@ -264,7 +264,7 @@ def _draw_next_step(layout: bpy.types.UILayout, context: bpy.types.Context, arma
     if not armature.is_editable or stored.planted or any(chain.report or chain.lost_target for chain in stored.chains):
         return
     if any(chain.target is not None for chain in stored.chains):
-        draw_sentence(layout, Sentence("Next: move the targets if you want to, then press Bake All"), context)
+        draw_sentence(layout, Sentence("Next: move the targets if you want to, then bake them"), context)
     else:
         draw_sentence(layout, Sentence("Next: Set Up Limbs adds targets to bake; Plant Feet needs none"), context)
         draw_set_up(layout)
