@@ -231,3 +231,31 @@ def test_the_motion_shows_limbs_that_lie_along_one_axis_at_rest(empty_file):
     assert bpy.ops.twobone.find_limbs() == {"FINISHED"}
     assert report()["limbs_from"] == "MOTION"
     assert sorted(limb["kind"] for limb in report()["limbs"]) == ["ARM", "ARM", "LEG", "LEG"]
+
+
+def test_a_limb_that_is_not_listed_is_stored_in_two_clicks(empty_file):
+    """Of a leg of three links nothing is listed; the panel's button selects it, and Add Target stores it."""
+    data = bpy.data.armatures.new("Rig")
+    armature = bpy.data.objects.new("Rig", data)
+    bpy.context.scene.collection.objects.link(armature)
+    bpy.context.view_layer.objects.active = armature
+    bpy.ops.object.mode_set(mode="EDIT")
+    data.edit_bones.new("hips").tail = (0.0, 0.0, 0.2)
+    for side, x in (("L", 0.1), ("R", -0.1)):
+        above, head = "hips", (x, 0.0, 0.0)
+        for part, tail in (
+            ("thigh", (x, -0.1, -0.4)),
+            ("leg", (x, 0.1, -0.7)),
+            ("shin", (x, -0.05, -1.0)),
+            ("foot", (x, -0.2, -1.1)),
+        ):
+            bone = data.edit_bones.new(f"{part}.{side}")
+            bone.head, bone.tail, bone.parent = head, tail, data.edit_bones[above]
+            above, head = bone.name, tail
+    bpy.ops.object.mode_set(mode="OBJECT")
+    bpy.ops.twobone.find_limbs()
+    assert not report()["limbs"]
+    assert {"reason": "LINKS", "bones": ["thigh.L", "thigh.R"]} in report()["left_out"]
+    bpy.ops.twobone.select_limb(bone="thigh.L")
+    bpy.ops.twobone.add_target()
+    assert [chain.upper for chain in armature.twobone.chains] == ["thigh.L"]

@@ -10,6 +10,7 @@ from bpy.app.translations import pgettext_rpt
 
 from ...errors import ObjectError, RangeError
 from ...pipeline.plan.stored import active_armature
+from ...scene.versions import selection_flags
 from ..refusing import MayRefuse
 from ..stored.where import NeedsArmature, NeedsChain, chain_in
 
@@ -168,7 +169,32 @@ class TWOBONE_OT_audit_show(MayRefuse, bpy.types.Operator):
         return {"FINISHED"}
 
 
+class TWOBONE_OT_select_limb(MayRefuse, NeedsArmature, bpy.types.Operator):
+    """Select this bone, so that Add Target or Add Chain stores its limb"""
+
+    bl_idname = "twobone.select_limb"
+    bl_label = "Select Limb"
+    bl_options = {"REGISTER", "UNDO"}
+
+    bone: bpy.props.StringProperty(name="Bone", description="Upper bone of the limb", options={"SKIP_SAVE"})
+
+    def act(self, context: bpy.types.Context) -> set[str]:
+        """Select the bone in Pose Mode, and nothing else."""
+        armature = active_armature(context)
+        bone = armature.data.bones.get(self.bone)
+        if bone is None:
+            raise ObjectError('Armature "{armature}" has no bone "{bone}".', armature=armature.name, bone=self.bone)
+        if armature.mode != "POSE":
+            bpy.ops.object.mode_set(mode="POSE")
+        holders, flags = selection_flags(armature)
+        flags[:] = [other.name == self.bone for other in armature.data.bones]
+        holders.foreach_set("select", flags)
+        armature.data.bones.active = bone
+        return {"FINISHED"}
+
+
 CLASSES = (
+    TWOBONE_OT_select_limb,
     TWOBONE_OT_jump_to_frame,
     TWOBONE_OT_make_markers,
     TWOBONE_OT_contact_jump,

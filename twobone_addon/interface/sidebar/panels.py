@@ -22,6 +22,7 @@ from ..operators.chain_list import (
 )
 from ..operators.guides import TWOBONE_OT_add_pole, TWOBONE_OT_add_target
 from ..operators.of_tasks import OPERATORS
+from ..operators.results import TWOBONE_OT_select_limb, parsed_report
 from ..operators.switches import TWOBONE_OT_fit_plane, TWOBONE_OT_flip, TWOBONE_OT_live
 from ..rows import draw_options, draw_remedy, draw_sentence, draw_set_up
 from ..stored.option_properties import CONTEXT
@@ -106,6 +107,30 @@ MAIN = {"target", "target_bone", "influence"}
 """Settings of the chain group that the main panel shows below the list."""
 
 
+DOUBTFUL = {"DISAGREE", "SELDOM", "LINKS"}
+"""Reasons for which Find Limbs leaves out what may be a limb that somebody wants to store by hand."""
+
+MOST_OFFERED = 4
+"""Largest number of bones of such limbs that the panel offers to select."""
+
+
+def _draw_not_listed(layout: bpy.types.UILayout, context: bpy.types.Context, armature: bpy.types.Object) -> None:
+    """Draw a button for each limb that Find Limbs has just left out as doubtful: it selects the bone for Add Target."""
+    report = parsed_report(context.window_manager.twobone_report)
+    if report.get("kind") != "find_limbs" or report.get("armature") != armature.name:
+        return
+    left_out = [bone for limb in report["left_out"] if limb["reason"] in DOUBTFUL for bone in limb["bones"]]
+    stored = {chain.upper for chain in armature.twobone.chains}
+    offered = [bone for bone in left_out if bone in armature.data.bones and bone not in stored][:MOST_OFFERED]
+    if not offered:
+        return
+    column = layout.column(align=True)
+    column.label(text="Not listed: store by hand", icon="INFO")
+    for bone in offered:
+        button = column.operator(TWOBONE_OT_select_limb.bl_idname, text=bone, translate=False, icon="RESTRICT_SELECT_OFF")
+        button.bone = bone
+
+
 class Sidebar:
     """Mixin for all panels of the sidebar tab."""
 
@@ -178,6 +203,7 @@ class TWOBONE_PT_chains(Sidebar, bpy.types.Panel):
             layout.label(text="Select an armature", icon="INFO")
             return
         self._draw_list(armature)
+        _draw_not_listed(layout, context, armature)
         chain = chain_in(context)
         if chain is None:
             column = layout.column(align=True)
