@@ -15,10 +15,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..core.array_types import Array
+from ..core.arrays import magnitude
 from ..core.curves.frames import NEAR_FRAME, merge_frames
 from ..errors import WriteError
 from ..records import replace
-from ..said import INFO, Sentence
+from ..said import INFO, Sentence, note
 from ..scene.blender_types import Channel, FCurve, NlaTrack, Object, Property, Scene
 from ..scene.keys.reading import read_frames
 from ..scene.keys.replaced import Span, united
@@ -35,9 +36,11 @@ from ..scene.keys.tables import (
 from ..scene.keys.writing import Change
 from ..scene.lookup import bone_in, datablock_named, resolved
 from ..scene.sampling.evaluate import values_over
-from ..scene.sampling.quantities import Quantity
+from ..scene.sampling.quantities import Quantity, Samples
 from ..scene.versions import curve_bag, strip_curves, strips_in
 from ..scene.writer import tracks_of
+from .proof import seen_below
+from .report.units import Units
 from .story import Sample, Story, Write
 
 MOST_FRAMES = 20_000
@@ -75,8 +78,78 @@ class TakenOver:
         return self.frames[~are_within_any(self.frames, self.spans)]
 
 
-def keeping_played(scene: Scene, write: Write) -> Story[tuple[Write, list[Sentence]]]:
-    """What is to be written, with keys that keep what is played beside it, and sentences that say so.
+@dataclass(frozen=True, slots=True)
+class SeenBeside:
+    """What is seen of motion that keys were added for, at some frames outside the new ones, before these are written."""
+
+    quantities: Sequence[Quantity]
+    frames: Array
+    """`(F,)`"""
+    before: Samples
+
+    def changes(self, after: Samples, units: Units) -> list[Sentence]:
+        """A warning with the frames at which anything is somewhere else now; none where nothing is."""
+        moved = {
+            quantity: magnitude(after.every(quantity)[:, :3, 3] - self.before.every(quantity)[:, :3, 3])
+            for quantity in self.quantities
+        }
+        allowed = {quantity: ELSEWHERE * _size_of(quantity, self.before) for quantity in self.quantities}
+        worst = max(self.quantities, key=lambda quantity: float(moved[quantity].max()) / allowed[quantity])
+        if moved[worst].max() <= allowed[worst]:
+            return []
+        at = self.frames[moved[worst] > allowed[worst]]
+        text = 'Outside the new keys "{name}" is up to {distance} from where it was, from frame {first:g} to {last:g}.'
+        values = {"name": worst.bone or worst.object, "distance": units.text(float(moved[worst].max()))}
+        said = note(text, **values, first=float(at[0]), last=float(at[-1]))
+        return [replace(said, frames=((float(at[0]), float(at[-1])),))]
+
+
+ELSEWHERE = 1e-3
+"""Distance, relative to the size of what moves, from which on something is seen in another place."""
+
+MOST_LOOKS = 24
+"""Frames outside the new keys at which what is seen is compared."""
+
+
+def _size_of(quantity: Quantity, samples: Samples) -> float:
+    """Length of a bone, world units; of an object, the extent of its motion, and at least a unit."""
+    if quantity.bone:
+        bone = datablock_named(quantity.object).data.bones[quantity.bone]
+        return max(float(np.linalg.norm(samples.every(quantity)[0, :3, 1])) * bone.length, 1e-9)
+    return max(1.0, float(np.ptp(samples.every(quantity)[:, :3, 3], axis=0).max()))
+
+
+def seen_beside(taken: Sequence[TakenOver]) -> Story[SeenBeside | None]:
+    """What is seen beside keys that are about to be written, of all that shows the channels; `None` without any of them."""
+    frames = np.unique(np.concatenate([np.empty(0), *(kept.frames for kept in taken)]))
+    wide = [(first - 1.0, last + 1.0) for kept in taken for first, last in kept.spans]
+    frames = frames[~are_within_any(frames, wide)]
+    quantities: dict[Quantity, None] = {}
+    for owner in dict.fromkeys(kept.owner for kept in taken if kept.owner.id_type == "OBJECT"):
+        bones = {bone_in(kept.channel.path) for kept in taken if kept.owner == owner} - {""}
+        known = [bone for bone in sorted(bones) if owner.pose is not None and bone in owner.pose.bones]
+        nodes = seen_below(owner, known) if known else ((owner.name, ""),)
+        quantities |= dict.fromkeys(Quantity("WORLD", *node) for node in nodes)
+    if not quantities or not len(frames):
+        return None
+    frames = frames[np.unique(np.linspace(0, len(frames) - 1, min(MOST_LOOKS, len(frames))).round().astype(int))]
+    samples = yield Sample(list(quantities), frames, "PROBES")
+    return SeenBeside(list(quantities), frames, samples)
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What is to be written, with keys that keep what is played beside it."""
+
+    write: Write
+    said: list[Sentence]
+    """Sentences that say what was keyed for that."""
+    seen: SeenBeside | None = None
+    """What is seen beside before anything is written, where any such keys are."""
+
+
+def keeping_played(scene: Scene, write: Write, *, verify: bool) -> Story[Kept]:
+    """What is to be written, with keys that keep what is played beside it.
 
     Raises `WriteError` where that would take too many keys.
     """
@@ -99,8 +172,10 @@ def keeping_played(scene: Scene, write: Write) -> Story[tuple[Write, list[Senten
             keys.append(_with_played(owner, entry, tables[place], spans[place], is_first=place not in noted))
         noted |= {(owner, entry.channel) for entry in change.keys}
         kept_changes.append(replace(change, keys=keys))
-    said = _sentences(taken)
-    return (replace(write, changes=kept_changes) if taken else write), said
+    if not taken:
+        return Kept(write, [])
+    seen = (yield from seen_beside(taken)) if verify else None
+    return Kept(replace(write, changes=kept_changes), _sentences(taken), seen)
 
 
 def _taken_over(scene: Scene, changes: Sequence[Change]) -> Iterator[TakenOver]:
@@ -190,16 +265,19 @@ def _refuse_too_long(kept: TakenOver) -> None:
     if len(kept.frames) <= MOST_FRAMES:
         return
     what = {
-        CYCLES: Sentence("its Cycles modifier"),
-        LINE: Sentence("its linear extrapolation"),
+        CYCLES: Sentence("A Cycles modifier"),
+        LINE: Sentence("Linear extrapolation"),
         TRACKS: Sentence('NLA track "{track}"', {"track": kept.track}),
     }[kept.source]
+    remedy = Sentence("Shorten the scene's range.")
+    if kept.source == TRACKS:
+        remedy = Sentence("Choose the destination NLA Strip, or shorten that track's strips.")
     raise WriteError(
-        "{what} plays {curve} over {count:,} frames, which is too many to key. Choose the destination NLA, or shorten the "
-        "scene's range.",
+        "{what} plays {curve} over {count:,} frames, which is too many to key. {remedy}",
         what=what,
         curve=f"{kept.channel.path}[{kept.channel.array_index}]",
         count=len(kept.frames),
+        remedy=remedy,
     )
 
 

@@ -35,7 +35,7 @@ from ..scene.restoring import Edit, apply_edits, edits_kept, present_values, wri
 from ..scene.rig.constraints import entries_of, is_acting
 from ..scene.sampling.evaluate import Verified, animation_times, batches, prepared_place
 from ..scene.sampling.quantities import Quantity, Samples
-from ..scene.visible.skin import Skins, seen_from
+from ..scene.visible.skin import Skins, deforming_beside, seen_from
 from ..scene.visible.switches import influences_change
 from ..scene.visible.visible_bone import Shown, shown_bone
 from .gate import is_unseen
@@ -328,6 +328,14 @@ def visible_end(armature: Object, names: ChainNames, rest: RestChain, skins: Ski
     return None if shown is None else VisibleEnd(armature, rest, shown)
 
 
+def deforming_end(armature: Object, names: ChainNames, rest: RestChain) -> VisibleEnd | None:
+    """A bone that deforms beside the lower link although no motion of the limb can reach it; `None` if there is none."""
+    bones = armature.data.bones
+    tip = bones[names.tip].tail_local if names.tip_at_tail else bones[names.tip].head_local
+    beside = [bone for bone in deforming_beside(armature, bones[names.lower].head_local, tip) if bone != names.lower]
+    return VisibleEnd(armature, rest, Shown(beside[0], 0.0, (), (), armature.name)) if beside else None
+
+
 def doubtful_poses(ends: Iterable[VisibleEnd | None]) -> list[Quantity]:
     """The poses of all ends that parents and constraints alone do not show to follow."""
     return list(dict.fromkeys(pose for end in ends if end is not None and end.is_doubtful for pose in end.poses))
@@ -342,11 +350,15 @@ def _measure_visibility(
     scene: Scene, chains: list[SolvedChain], lengths: list[float], look: Sample
 ) -> Story[list[Visibility | None]]:
     """Whether the visible bone of each chain follows; `None` where no bone deforms. Evaluates only the doubtful chains."""
-    skins, visibilities, doubtful = Skins(), [], {}
+    skins, visibilities, doubtful, beside = Skins(), [], {}, set[int]()
     with only_reading():
         for number, chain in enumerate(chains):
             names = chain.plan.names
-            end = visible_end(object_named(names.armature), names, chain.plan.rest, skins)
+            armature = object_named(names.armature)
+            end = visible_end(armature, names, chain.plan.rest, skins)
+            if end is None:
+                end = deforming_end(armature, names, chain.plan.rest)
+                beside |= {number} if end is not None else set()
             reasons = _reasons(chain, end, skins) if end else ()
             visibilities.append(Visibility(end.shown.bone, end.is_own, end.shown.follows, reasons, None, 0.0) if end else None)
             if end is not None and end.is_doubtful:
@@ -358,7 +370,8 @@ def _measure_visibility(
     samples = yield replace(look, quantities=quantities, frames=frames)
     for number, end in doubtful.items():
         plan = chains[number].plan
-        unseen = is_unseen(scene, end.armature, plan.names, end.shown, plan.within)
+        # Of a bone that only lies there, places alone tell whether it shows the limb.
+        unseen = number not in beside and is_unseen(scene, end.armature, plan.names, end.shown, plan.within)
         visibilities[number] = _visibility(chains[number], end, skins, samples, lengths[number], unseen=unseen)
     return visibilities
 

@@ -27,8 +27,9 @@ from .beginning import Beginning, ToWrite, starting_over
 from .chosen_actions import ACTIVE, chosen_of_all
 from .motion.sampling import sample_steps
 from .plan.found_chain import refuse_unknown
-from .played import keeping_played
+from .played import SeenBeside, keeping_played
 from .report.reports import Refused
+from .report.units import units_of
 from .story import Agree, Asked, Make, Results, Sample, SkipCheckError, StartOver, Story, StoryError, Task, Write, stage_after
 
 
@@ -234,6 +235,8 @@ class _Told:
     """What it reports, once it has ended."""
     notes: list[Sentence] = field(default_factory=list)
     """What the runner did for it."""
+    seen: SeenBeside | None = None
+    """What was seen beside its keys before these were written."""
 
 
 class _Progress:
@@ -393,13 +396,15 @@ class _Telling:
         """Let a story also write keys that keep what is played beside its own; from the motion that it started from."""
         if told.write is None:
             return
-        asking, answer = keeping_played(self.scene, told.write), None
+        asked = told.run_pass.settings
+        verify = any(chain.verify for chain in asked.chains) if hasattr(asked, "chains") else getattr(asked, "verify", True)
+        asking, answer = keeping_played(self.scene, told.write, verify=verify), None
         with closing(asking):
             while True:
                 try:
                     request = asking.send(answer)
                 except StopIteration as end:
-                    told.write, told.notes = end.value
+                    told.write, told.notes, told.seen = end.value.write, end.value.said, end.value.seen
                     return
                 answer = yield from self._sampled(request, progress, is_proof=False)
 
@@ -458,6 +463,10 @@ class _Telling:
             try:
                 with ExitStack() as made:
                     yield from self._tell(told, told.action, progress, made, stage="verify")
+                    if told.seen is not None:
+                        look = Sample(told.seen.quantities, told.seen.frames, "PROBES")
+                        after = yield from self._sampled(look, progress, is_proof=True)
+                        told.notes += told.seen.changes(after, units_of(self.scene))
                 if progress.is_unseen:
                     yield progress.at(1.0)
             except SkipCheckError:

@@ -1,0 +1,163 @@
+"""What is played beside new keys: which way was taken is said, too much is refused, and what is seen there is proved."""
+
+import json
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Euler
+
+from tests.tasks.checks.targets import curves_of
+from tests.tasks.scenes import BoneShape, add_empty, bake, build_armature, key_places, refusal, set_range
+from twobone_addon.pipeline import played
+
+LAST = 60
+PART = {"frame_range": "CUSTOM", "frame_start": 30.0, "frame_end": 34.0, "key_before": True, "key_after": True}
+ON_TARGET = {"armature": "Rig", "upper": "upper", "lower": "lower", "target": "Target"}
+
+
+@pytest.fixture
+def walking(registered_addon, empty_file):
+    """A leg that swings with a period of 12 frames, keyed once, and repeats; its target moves elsewhere."""
+    set_range(1, LAST)
+    rig = build_armature()
+    for frame in range(1, 14, 2):
+        angle = 2.0 * np.pi * (frame - 1) / 12.0
+        for bone, angles in (("upper", (0.4 * np.sin(angle), 0, 0.1)), ("lower", (0.5 + 0.3 * np.cos(angle), 0, 0))):
+            rig.pose.bones[bone].rotation_quaternion = Euler(angles).to_quaternion()
+            rig.pose.bones[bone].keyframe_insert("rotation_quaternion", frame=frame)
+    for curve in curves_of(rig):
+        curve.modifiers.new("CYCLES")
+    key_places(add_empty(), [(0.1, 0.3 - 0.05 * step, -0.5) for step in range(5)], first=30)
+    return rig
+
+
+def push_down(rig, name="Walks"):
+    data = rig.animation_data
+    action, track = data.action, data.nla_tracks.new()
+    track.name = name
+    strip = track.strips.new("clip", 1, action)
+    if hasattr(strip, "action_slot"):
+        strip.action_slot = action.slots[0]
+    data.action = None
+    return strip
+
+
+def tails(rig, frames):
+    found = []
+    for frame in frames:
+        bpy.context.scene.frame_set(frame)
+        seen = rig.evaluated_get(bpy.context.evaluated_depsgraph_get())
+        found.append(np.array(seen.matrix_world @ seen.pose.bones["lower"].tail))
+    return np.array(found)
+
+
+BESIDE = [*range(1, 29), *range(36, LAST + 1)]
+
+
+def test_a_cycle_goes_on_outside_and_the_report_says_how(walking):
+    before = tails(walking, BESIDE)
+    report = bake(**ON_TARGET, **PART)
+    np.testing.assert_allclose(tails(walking, BESIDE), before, atol=1e-5)
+    said = 'The cycle of "upper", "lower" was keyed from frame 14 to 61, so nothing changes outside the new keys.'
+    assert said in report["notes"] or said in report["chains"][0]["notes"]
+
+
+def test_a_cycle_that_is_baked_as_a_whole_still_repeats(walking):
+    bake(**ON_TARGET, frame_range="CUSTOM", frame_start=1.0, frame_end=13.0)
+    assert {curve.keyframe_points[-1].co.x for curve in curves_of(walking)} == {13.0}
+    once = tails(walking, range(1, 13))
+    np.testing.assert_allclose(tails(walking, range(25, 37)), once, atol=1e-5)
+
+
+def test_a_nudge_of_a_cycle_shows_in_each_repeat(walking):
+    before = tails(walking, range(1, 13))
+    call = {"armature": "Rig", "upper": "upper", "lower": "lower", "frame": 30.0, "offset": (0, 0.05, 0.05)}
+    assert bpy.ops.twobone.nudge(**call, before=2.0, after=2.0) == {"FINISHED"}
+    after = tails(walking, range(1, 13))
+    assert np.abs(after - before).max() > 0.02
+    np.testing.assert_allclose(tails(walking, range(25, 37)), after, atol=1e-5)
+
+
+def test_two_bakes_of_a_cycle_each_start_again_from_what_it_plays(walking):
+    first = {**ON_TARGET, **PART}
+    second = {**first, "frame_start": 45.0, "frame_end": 47.0}
+    bake(**first)
+    bake(**second)
+    every = list(range(1, LAST + 1))
+    once = tails(walking, every)
+    bake(**second)
+    np.testing.assert_allclose(tails(walking, every), once, atol=1e-5)
+
+
+def test_clear_of_the_range_alone_gives_the_cycle_back(walking):
+    before = tails(walking, range(1, LAST + 1))
+    keys = [len(curve.keyframe_points) for curve in curves_of(walking)]
+    bake(**ON_TARGET, **PART)
+    call = {name: value for name, value in ON_TARGET.items() if name != "target"}
+    assert bpy.ops.twobone.clear_baked(**call, **PART) == {"FINISHED"}
+    assert [len(curve.keyframe_points) for curve in curves_of(walking)] == keys
+    np.testing.assert_allclose(tails(walking, range(1, LAST + 1)), before, atol=1e-6)
+
+
+def test_a_strip_below_is_named(walking):
+    push_down(walking).repeat = 4.0
+    before = tails(walking, BESIDE)
+    report = bake(**ON_TARGET, **PART)
+    np.testing.assert_allclose(tails(walking, BESIDE), before, atol=1e-5)
+    assert 'NLA track \\"Walks\\" plays below \\"upper\\", \\"lower\\".' in json.dumps(report)
+
+
+def test_too_long_a_strip_is_refused_with_the_track_and_a_remedy(walking):
+    strip = push_down(walking)
+    strip.repeat, strip.scale = 1000.0, 3.0
+    before = [tuple(bone.rotation_quaternion) for bone in walking.pose.bones]
+    said = refusal(**ON_TARGET, **PART)
+    assert said.startswith('NLA track "Walks" plays pose.bones["upper"].rotation_quaternion[0] over 36,00')
+    assert "Choose the destination NLA Strip" in said
+    assert walking.animation_data.action is None
+    now = [tuple(bone.rotation_quaternion) for bone in walking.pose.bones]
+    np.testing.assert_allclose(now, before, atol=1e-6)
+    assert bpy.ops.twobone.bake(**ON_TARGET, **PART, destination="NLA") == {"FINISHED"}
+
+
+def test_the_proof_looks_outside(walking, monkeypatch):
+    """With the keys beside left out, as if they had been forgotten, the report says where the limb moved."""
+    monkeypatch.setattr(played, "_with_played", lambda _owner, entry, *_, **__: entry)
+    report = json.dumps(bake(**ON_TARGET, **PART))
+    assert "Outside the new keys" in report
+    assert "from where it was, from frame" in report
+
+
+def test_a_bone_that_deforms_where_the_limb_is_and_never_follows_is_named(registered_addon, empty_file):
+    """The visible calf hangs on the visible thigh alone, by constraints: keys of the calf below it reach nobody."""
+    set_range(1, 5)
+    limb = lambda prefix, lower_parent: (  # noqa: E731 - two limbs of one shape
+        BoneShape(prefix + "thigh", (0, 0, 1), (0, -0.05, 0.5), "hips"),
+        BoneShape(prefix + "calf", (0, -0.05, 0.5), (0, 0, 0), lower_parent),
+    )
+    rig = build_armature((BoneShape("hips", (0, 0, 1), (0, 0, 1.2)), *limb("fk_", "fk_thigh"), *limb("def_", "")))
+    for bone in rig.data.bones:
+        bone.use_deform = bone.name.startswith("def_")
+    bones = rig.pose.bones
+    for bone, source, kinds in (("thigh", "fk_thigh", ("ROTATION",)), ("calf", "def_thigh", ("LOCATION", "ROTATION"))):
+        for kind in kinds:
+            copy = bones["def_" + bone].constraints.new(f"COPY_{kind}")
+            copy.target, copy.subtarget = rig, source
+            if kind == "LOCATION":
+                copy.head_tail = 1.0
+    key_places(add_empty(), [(0, 0.3, 0.3 + 0.02 * step) for step in range(5)])
+    report = bake(armature="Rig", upper="fk_thigh", lower="fk_calf", target="Target")
+    visible = report["chains"][0]["visible"]
+    assert (visible["bone"], visible["follows"]) == ("def_calf", False)
+    assert visible["max_distance"] > 0.1
+    assert "def_calf" in report["sentence"]
+
+
+def test_without_anything_visible_there_is_nothing_to_say(registered_addon, empty_file):
+    set_range(1, 3)
+    rig = build_armature()
+    for bone in rig.data.bones:
+        bone.use_deform = False
+    key_places(add_empty(), [(0.1, 0.3, -0.5)] * 3)
+    assert bake(**ON_TARGET)["chains"][0]["visible"] is None
