@@ -4,16 +4,17 @@ import bpy
 
 from .command_line import entry
 from .interface import translating, watching
-from .interface.live import drag, following, gizmos
+from .interface.live import drag, gizmos
 from .interface.operators import bake, chain_list, guides, of_tasks, results, switches
 from .interface.overlay import showing
 from .interface.sidebar import audit_panel, menus, nudge_panel, panels, presets, result_panel, setting_panels
-from .interface.stored import keeping, properties, renaming, selecting
+from .interface.stored import keeping, live_limbs, properties, renaming, selecting
 from .scene import edit_mode
 
 MODULES = (
     properties,
     keeping,
+    live_limbs,
     selecting,
     renaming,
     edit_mode,
@@ -24,7 +25,6 @@ MODULES = (
     results,
     switches,
     drag,
-    following,
     gizmos,
     presets,
     panels,

@@ -216,9 +216,6 @@ def live():
     for number in range(LIMBS):
         go_live(rig, number)
         found[f"Live on {number + 1}: a target moved"] = least(layer.update, mover(targets[0], targets[0]))
-        with timed_handlers() as handlers:
-            least(layer.update, mover(targets[0], targets[0]))
-        found[f"Live on {number + 1}: of this, the handlers"] = sum(handlers) / MOVES
     found["Live on 4: all targets moved"] = least(layer.update, *[mover(target, target) for target in targets])
     found["Live on 4: the body moved"] = least(layer.update, mover(rig, rig.pose.bones["torso"]))
     return found
@@ -243,21 +240,6 @@ def least(call, *moves):
             move(number)
         turns.append(spent(call))
     return min(turns[2:])
-
-
-@contextlib.contextmanager
-def timed_handlers():
-    """Seconds that the add-on's handlers of Live take, in a list."""
-    import bpy
-
-    found, timed = [], []
-    for functions in (bpy.app.handlers.depsgraph_update_pre, bpy.app.handlers.depsgraph_update_post):
-        for own in [function for function in functions if ".live." in function.__module__]:
-            timed.append((functions, own, functions.index(own)))
-            functions[functions.index(own)] = lambda *given, own=own: found.append(spent(lambda: own(*given)))
-    yield found
-    for functions, own, place in timed:
-        functions[place] = own
 
 
 def playback():

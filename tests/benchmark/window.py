@@ -22,7 +22,7 @@ from rivals import clear_keys
 from shots import rigify_walk
 
 from twobone_addon import registration
-from twobone_addon.interface.live.following import is_live
+from twobone_addon.interface.stored.live_limbs import is_live
 
 FRAMES = 250
 BAKES = 3

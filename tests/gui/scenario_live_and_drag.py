@@ -53,14 +53,15 @@ def middle(user):
 def scenario(user):
     yield from user.look_from("FRONT")
     yield from user.open_sidebar("Two-Bone IK")
-    _, row = yield from user.find_button("bpy.ops.twobone.drag")
-    sidebar = user.region("UI")
-    yield from user.click(sidebar.x + sidebar.width // 4, row)  # Live is the left half of that row
-    yield from user.wait(5)
-    assert miss() < CLOSE
-    yield from move_target(user)
-    yield from scrub(user)
-    bpy.ops.twobone.live(state="OFF")
+    if hasattr(bpy.types, "GeometryAttributeConstraint"):  # Older Blenders have no Live.
+        _, row = yield from user.find_button("bpy.ops.twobone.drag")
+        sidebar = user.region("UI")
+        yield from user.click(sidebar.x + sidebar.width // 4, row)  # Live is the left half of that row
+        yield from user.wait(5)
+        assert miss() < CLOSE
+        yield from move_target(user)
+        yield from scrub(user)
+        bpy.ops.twobone.live(state="OFF")
     yield from drag(user)
     yield from handles(user)
     yield from drag_to_the_mouse(user)
@@ -82,7 +83,7 @@ def move_target(user):
     yield from user.press("Z", ctrl=True)
     yield from user.wait(5)
     assert (tip() - before).length < CLOSE, "one Ctrl-Z does not bring target and leg back"
-    assert sys.modules["bl_ext.user_default.twobone.twobone_addon.interface.live.following"].following
+    assert bpy.data.objects["Rig"].pose.bones["upper"].constraints, "one Ctrl-Z takes more back than the move"
 
 
 def scrub(user):

@@ -145,7 +145,6 @@ ASKED = (
 """What is put wrong, the button, and what its dialog says."""
 
 TOLD = (
-    (bone_gone, "live(", 'Lower bone "nothing" is not in armature "Walker". Choose one of its bones.'),
     (bone_gone, "add_pole(", 'Lower bone "nothing" is not in armature "Walker". Choose one of its bones.'),
     (
         two_bones_apart,

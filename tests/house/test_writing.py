@@ -18,7 +18,7 @@ MAY_ALSO = {
     "scene/new_objects.py": {"add_empty", "mirror_plainly", "_mirror_channels", "_mirror_curves", "parent_frames"},
     "scene/live/expressions.py": {"node"},
     "scene/live/limb_nodes.py": {"_carried_object", "_constrain", "build_limb", "_driven"},
-    "scene/live/limbs.py": {"_drop_constraint", "_drop_tree", "_drop_unused"},
+    "scene/live/limbs.py": {"_drop_constraints", "_drop_tree", "_drop_unused"},
     "scene/keys/destinations.py": {"_new_strip", "trial_actions", "muted_strips"},
     "scene/keys/writing.py": {"_rewrite", "_new_curve", "_restore_handles"},
     "scene/keys/contact_keys.py": {"_write_curve"},

@@ -6,12 +6,12 @@ import pytest
 from tests.interface.shown_texts import own_properties
 from tests.tasks.scenes import LEG, add_empty, build_armature
 from twobone_addon.interface import watching
-from twobone_addon.interface.live import following as live
 from twobone_addon.interface.overlay import data as overlay_data
 from twobone_addon.interface.overlay import showing as overlay_showing
+from twobone_addon.interface.stored import live_limbs
 
 APP_HANDLERS = [name for name in dir(bpy.app.handlers) if isinstance(getattr(bpy.app.handlers, name), list)]
-TIMERS = (live.key_when_let_go, live.look_again, watching.catch_up)
+TIMERS = (live_limbs._look, watching.catch_up)
 MENUS = ("VIEW3D_MT_pose", "VIEW3D_MT_pose_context_menu")
 
 
@@ -64,9 +64,8 @@ def test_fifty_times_on_and_off_in_the_middle_of_work_leaves_no_handler_and_no_t
         if turn == 0:
             chain = rig.twobone.chains.add()
             chain.name, chain.upper, chain.lower, chain.target = "Leg", "upper", "lower", target
-        bpy.ops.twobone.live(state="ON")
         overlay_data.update(bpy.context, rig)
-        live.later(live.look_again)
+        bpy.app.timers.register(live_limbs._look)
         assert bpy.app.timers.is_registered(watching.catch_up)
         unregistered.unregister()
         assert not [timer for timer in TIMERS if bpy.app.timers.is_registered(timer)]

@@ -173,6 +173,9 @@ def draw_remedy(layout: bpy.types.UILayout, sentence: Sentence, stored: str = ""
     if reason.kind == ON_IK:
         draw_switch_all(layout, "FK")
         return True
+    if reason.kind == ON_LIVE:
+        layout.operator("twobone.bake", text="Bake", icon="ACTION").stored = stored or str(sentence.values.get("chain", ""))
+        return True
     if not _lacks_target(reason):
         return False
     layout.operator("twobone.add_target", icon="EMPTY_AXIS").stored = stored or str(sentence.values.get("chain", ""))
@@ -243,6 +246,9 @@ def draw_switch_all(layout: bpy.types.UILayout, to: str) -> None:
 
 SWITCH_ALL_TO_FK = "Switch All Limbs to FK"
 """Label of the button, by which sentences name it."""
+
+ON_LIVE = "ON_LIVE"
+"""Kind of the refusals of limbs that are live."""
 
 ON_IK = "ON_IK"
 """Kind of the refusals of limbs that IK poses."""

@@ -21,7 +21,7 @@ from ..scene.bones import ChainNames
 from ..scene.graph.rig_graph import RigGraph, Stillness, turning
 from ..scene.lookup import object_named
 from ..scene.rig.chain_finding import bones_between
-from ..scene.rig.constraints import is_acting, reads_anything
+from ..scene.rig.constraints import is_acting, is_live, reads_anything
 from ..scene.rig.rest_reading import carrier_of, feet_elsewhere, is_carried, stays_behind
 from ..scene.sampling.evaluate import at_frame, values_over
 from ..scene.visible.response import override_of
@@ -46,6 +46,8 @@ class Poser:
     """Visible bone that follows other bones."""
     is_ik: bool = True
     """Whether the constraint is IK."""
+    is_live: bool = False
+    """Whether it is Live's: Blender poses the limb as Bake would."""
     frame: float | None = None
     """A frame at which it does; `None` if at all of them."""
     part: float = 0.0
@@ -57,6 +59,10 @@ class Poser:
         return self.is_ik or bool(self.shown)
 
 
+ON_LIVE = "ON_LIVE"
+"""Kind of the refusal of a limb that is live, for buttons and scripts: Bake helps."""
+
+BAKE_FIRST = Sentence("Use Bake, or switch Live off, first.")
 FK_FIRST = Sentence("Use Switch All Limbs to FK first.")
 CONVERT_FIRST = Sentence("Use Switch All Limbs to FK, or Convert IK to FK Keys, first.")
 
@@ -160,12 +166,14 @@ def ik_of(scene: Scene, armature: Object, bones: Sequence[str], within: tuple[fl
     """The IK, wherever on the limb it is, that poses any of its bones at any frame of a range; `None` if there is none."""
     stillness = Stillness()
     for name in bones:
-        for constraint in turning(armature.pose.bones[name]):
+        bone = armature.pose.bones[name]
+        for constraint in (*turning(bone), *filter(is_live, bone.constraints)):
             frames = _frames_to_look_at(scene, armature, constraint, within, stillness)
             weights = _weights_at(scene, armature, constraint, frames)
             if constraint.target is not None and weights.any():
                 frame = None if weights.all() else float(frames[np.argmax(weights > 0.0)])
-                return Poser(name, constraint.name, frame=frame, part=1.0 - float(weights.max()))
+                part = 1.0 - float(weights.max())
+                return Poser(name, constraint.name, frame=frame, part=part, is_live=is_live(constraint))
     return None
 
 
@@ -240,6 +248,9 @@ def _refusal(poser: Poser, so: str) -> DependencyError:
         if is_partly:
             text = 'The visible limb ("{shown}") follows bone "{bone}" by {part:.0%} only ("{constraint}"){when}, {so}. {remedy}'
         return DependencyError(Sentence(text, values | {"remedy": FK_FIRST}, kind=ON_IK))
+    if poser.is_live:
+        text = 'Live poses bone "{bone}"{by}{when}, {so}. {remedy}'
+        return DependencyError(Sentence(text, values | {"remedy": BAKE_FIRST}, kind=ON_LIVE))
     text = 'IK ("{constraint}") poses bone "{bone}"{by}{when}, {so}. {remedy}'
     return DependencyError(Sentence(text, values | {"remedy": CONVERT_FIRST}, kind=ON_IK))
 

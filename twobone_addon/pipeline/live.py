@@ -6,6 +6,7 @@ is not cannot be exact, and is refused with the setting that asks for it: Bake i
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from ..core.rig.plane_frames import letter_axes
 from ..core.rig.posing import laid_links, link_vectors, scale_carriers
 from ..core.rig.rotations import nearest_rotation, unit
 from ..core.solver.softness import far_zone, near_zone
-from ..errors import DependencyError, SettingError
+from ..errors import DependencyError, SettingError, TwoBoneError
 from ..records import replace
 from ..said import Sentence
 from ..scene.blender_types import Object, Scene
@@ -27,13 +28,15 @@ from ..scene.bones import rest_numbers, rotation_channel, rotation_path
 from ..scene.keys.reading import is_animated, moving_curves
 from ..scene.keys.tables import HANDLES, KeyTable, read_keys
 from ..scene.live.limb_nodes import Angles, Followed, LimbNodes, PosedBone, PosedLimb, build_limb
+from ..scene.live.limbs import drop_limb, live_limbs
 from ..scene.lookup import object_named, rotation_values
 from ..scene.rig.constraints import is_constrained
 from ..settings import LIMB_PLANES, OPTION, BakeSettings
-from .gate import ik_of, refuse_posed
+from .gate import refuse_posed, who_poses
 from .motion.plan_motion import AimedMotion, followed_motion, motion_quantities
 from .motion.sampling import sample
 from .plan.chain_plan import ChainPlan
+from .plan.found_chain import find_chain
 from .plan.planning import plan_bake
 from .pose.chain_task import chain_task, target_offset
 from .pose.limb_plane import UnaimedLimb
@@ -59,11 +62,21 @@ def go_live(scene: Scene, settings: BakeSettings) -> Object:
     return build_limb(live_limb(scene, settings))
 
 
+def drop_live(settings: Any, active: Object | None) -> None:
+    """Take away what poses the live limbs of some settings' chains; one that cannot be found is left to the task."""
+    for chain in settings.chains:
+        with suppress(TwoBoneError):
+            found = find_chain(chain, active)
+            for limb in live_limbs(found.armature):
+                if {found.names.upper, found.names.lower} & set(limb.bones):
+                    drop_limb(limb)
+
+
 def live_limb(scene: Scene, settings: BakeSettings) -> LimbNodes:
     """What a limb with these settings is made of; raises a `TwoBoneError` where a bake would, or where nodes are not exact."""
     plan = plan_bake(scene, settings, None)
     armature = object_named(plan.names.armature)
-    refuse_posed(ik_of(scene, armature, (plan.names.upper, plan.names.lower), plan.within))
+    refuse_posed(who_poses(scene, armature, plan.names, plan.within))
     _refuse_inexact(plan, armature)
     seen = plan.frames[np.unique(np.linspace(0, len(plan.frames) - 1, MOST_FRAMES).round().astype(int))]
     plan = replace(plan, frames=SampledFrames(seen), report_rows=np.arange(len(seen)))
@@ -128,7 +141,6 @@ def _refuse_inexact(plan: ChainPlan, armature: Object) -> None:
         "Bend Keep": settings.bend == "KEEP" and settings.plane != "POSE",
         "Plane Rest or Pole for bones that are straight at rest": is_straight,
         "Bend Negative with Reference Current Pose": from_pose and settings.bend != "POSITIVE",
-        "End Rotation Copy Target with a Target Root Bone": plan.source is not None and settings.end_rotation == "TARGET",
         "a limb with constraints of its own": plan.constrained or (end is not None and is_constrained(end)),
     }
     for what, is_asked in asked.items():
@@ -265,6 +277,7 @@ class _LimbConstants:
             plane_object=settings.plane_object if settings.plane == "OBJECT" else "",
             end_rotation=settings.end_rotation if plan.end_bone is not None else "NONE",
             end_kept=self._end_kept(),
+            end_turn=self._rotation(plan.source.turn[None]) if plan.source is not None else (0.0, 0.0, 0.0),
             influence=settings.influence,
             influence_keys=self._keys("influence"),
             side_keys=sides[1],

@@ -25,6 +25,7 @@ from ..scene.sampling.stepping import Steps, Verifying, at_once
 from ..scene.writer import Transaction, on_failure, unnoted
 from .beginning import Beginning, ToWrite, starting_over
 from .chosen_actions import ACTIVE, chosen_of_all
+from .live import drop_live
 from .motion.sampling import sample_steps
 from .plan.found_chain import refuse_unknown
 from .played import SeenBeside, keeping_played
@@ -110,6 +111,9 @@ def run_steps(
         unused = [*unused, *telling.playback.notes]
         # If this block ends early, all that was written is put back, then what the stories have made is undone.
         with ExitStack() as made, telling.changes:
+            if task.takes_live_away:
+                with telling.changes.noting():
+                    drop_live(settings, active)
             with unnoted(), ExitStack() as unfinished:
                 unfinished.callback(telling.close)
                 told = yield from telling.solve(passes, made)

@@ -248,6 +248,8 @@ class Task(Generic[Asked]):
     """Type of the report of a run; of several actions there is one each where it `has_clips`."""
     by_armature: Callable[[Asked, Object | None], Mapping[Object, Asked]] = by_armature
     """Finds the armatures that the settings refer to, each with its own settings; raises `ObjectError` if there are none."""
+    takes_live_away: bool = False
+    """Whether what poses a live limb goes with the run: its keys, or those that it takes away, are what is seen from then on."""
     joined: Callable[[Results], Any] = report_of_clips
     """Makes the report of a run from those of its actions; by default several actions have one each."""
 

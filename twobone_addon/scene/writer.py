@@ -81,6 +81,11 @@ def _noting(transaction: Transaction | None) -> Iterator[None]:
         _now.transaction = before
 
 
+def is_writing() -> bool:
+    """Whether changes are noted now: somebody is in the middle of them."""
+    return _now.transaction is not None
+
+
 def unnoted() -> AbstractContextManager[None]:
     """Note nothing in a block: what it changes are copies, or it restores by itself what it changes."""
     return _noting(None)

@@ -263,8 +263,8 @@ def _joined(results: Results) -> BakeReport | Rehearsal:
     return bake_report(results, refused)
 
 
-BAKE = Task("bake", TABLES["bake"], bake_chains, BakeReport, joined=_joined)
-INSPECT = replace(BAKE, name="report", story=inspect_chains)
+BAKE = Task("bake", TABLES["bake"], bake_chains, BakeReport, takes_live_away=True, joined=_joined)
+INSPECT = replace(BAKE, name="report", story=inspect_chains, takes_live_away=False)
 
 
 def _with_present_keys(chain: SolvedChain, report: ChainReport) -> ChainReport:

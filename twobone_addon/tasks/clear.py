@@ -401,4 +401,4 @@ def _joined(results: Results) -> ClearReport:
     )
 
 
-CLEAR = Task("clear", TABLES["clear"], clear_chains, ClearReport, joined=_joined)
+CLEAR = Task("clear", TABLES["clear"], clear_chains, ClearReport, takes_live_away=True, joined=_joined)

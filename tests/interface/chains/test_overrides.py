@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from tests.interface.acting import chain_values, joints_world, select_bones
+from tests.pipeline.live.live_scene import needs_nodes
 from tests.tasks.checks.seen_walk import key_values, plant
 from tests.tasks.rigs.walker import Walk, build_walker
 from tests.tasks.scenes import LEG, add_empty, build_armature
@@ -125,6 +126,7 @@ def test_the_list_can_only_grow_and_says_so(library, press):
             getattr(bpy.ops.twobone, press)()
 
 
+@needs_nodes
 def test_live_follows_on_an_override(library):
     rig = overridden(library)
     target = rig.twobone.chains["Leg"].target

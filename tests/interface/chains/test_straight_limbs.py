@@ -1,4 +1,4 @@
-"""A limb that is straight at the present frame bends live, and in the overlay, as a bake bends it: as at the frames around."""
+"""A limb that is straight at the present frame bends in the overlay as a bake bends it: as at the frames around."""
 
 import bpy
 import numpy as np
@@ -6,11 +6,10 @@ import pytest
 from mathutils import Matrix
 
 from tests.interface.acting import joints_world
+from tests.pipeline.live.live_scene import needs_nodes
 from tests.tasks.scenes import BoneShape, leg_with_chain, set_range
 from twobone_addon.interface import watching
-from twobone_addon.interface.live import following
 from twobone_addon.interface.overlay import data as overlay_data
-from twobone_addon.scene.versions import curve_bag
 
 STRAIGHT = (BoneShape("upper", (0, 0, 2), (0, 0, 1)), BoneShape("lower", (0, 0, 1), (0, 0, 0), "upper", connected=True))
 PRESENT = 10
@@ -33,7 +32,6 @@ def straight_leg(empty_file):
     bpy.context.scene.frame_set(PRESENT)
     bpy.context.view_layer.update()
     yield rig
-    following.stop_all()
     overlay_data.forget()
     watching.unregister()
 
@@ -48,52 +46,13 @@ def baked_knee(rig):
     return knee(rig)
 
 
-def test_live_takes_the_plane_of_the_frames_around(straight_leg):
-    bpy.ops.twobone.live(state="ON")
-    following.look_again()
-    bpy.context.view_layer.update()
-    lived = knee(straight_leg)
-    bpy.ops.twobone.live(state="OFF")
-    bpy.context.scene.frame_set(PRESENT)
-    baked = baked_knee(straight_leg)
-    assert np.linalg.norm(baked[:2]) > 0.3, "the knee does not bend at all"
-    assert np.linalg.norm(lived - baked) < 1e-4
-
-
 def test_the_overlay_shows_the_plane_of_the_frames_around(straight_leg):
     overlay_data.update(bpy.context, straight_leg)
     shown = overlay_data.update(bpy.context, straight_leg).picture.joints[1]
     assert np.linalg.norm(shown - baked_knee(straight_leg)) < 1e-4
 
 
-def test_a_bent_limb_needs_no_look_at_other_frames(straight_leg):
-    bpy.context.scene.frame_set(1)
-    bpy.ops.twobone.live(state="ON")
-    assert not bpy.app.timers.is_registered(following.look_again)
-
-
-def turn_bends(rig):
-    """Let the limb bend about another axis at the frames around: its Z part the other way round."""
-    curve = curve_bag(rig).fcurves.find('pose.bones["lower"].rotation_quaternion', index=3)
-    for key in curve.keyframe_points:
-        key.co.y *= -1
-    curve.update()
-
-
-def test_live_looks_again_once_keys_at_other_frames_have_changed(straight_leg):
-    bpy.ops.twobone.live(state="ON")
-    following.look_again()
-    bpy.app.timers.unregister(following.look_again)
-    before = knee(straight_leg)
-    turn_bends(straight_leg)
-    bpy.context.view_layer.update()
-    assert bpy.app.timers.is_registered(following.look_again)
-    bpy.app.timers.unregister(following.look_again)
-    following.look_again()
-    bpy.context.view_layer.update()
-    lived = knee(straight_leg)
-    assert not bpy.app.timers.is_registered(following.look_again), "it looks for ever"
-    bpy.ops.twobone.live(state="OFF")
-    bpy.context.scene.frame_set(PRESENT)
-    assert np.linalg.norm(lived - before) > 0.1, "nothing has changed"
-    assert np.linalg.norm(lived - baked_knee(straight_leg)) < 1e-4
+@needs_nodes
+def test_its_live_is_refused_since_its_plane_depends_on_the_frames_around(straight_leg):
+    with pytest.raises(RuntimeError, match="Use Bake"):
+        bpy.ops.twobone.live(state="ON")

@@ -15,12 +15,11 @@ from tests.tasks.rigs.switched_leg import switched_leg
 from tests.tasks.rigs.walker import Walk, build_walker
 from tests.tasks.scenes import LEG, BoneShape, add_empty, build_armature, key_places, leg_with_chain, set_range
 from twobone_addon.interface.drawn_text import wrapped
-from twobone_addon.interface.live import following as live
-from twobone_addon.interface.live.following import reasons
 from twobone_addon.interface.operators.bake import TWOBONE_OT_bake
 from twobone_addon.interface.operators.of_tasks import TWOBONE_OT_plant
 from twobone_addon.interface.sidebar import menus, nudge_panel, panels, result_panel, setting_panels
 from twobone_addon.interface.sidebar.panels import TWOBONE_PT_chains
+from twobone_addon.interface.stored.live_limbs import reasons
 from twobone_addon.said import Sentence
 from twobone_addon.scene.versions import curve_bag
 from twobone_addon.settings import OPTIONS
@@ -36,8 +35,7 @@ SUBPANELS = (
 
 @pytest.fixture
 def stored_leg(empty_file):
-    yield leg_with_chain()
-    live.stop_all()
+    return leg_with_chain()
 
 
 def subpanels():
@@ -445,8 +443,7 @@ def test_menu_search_finds_every_operator_in_both_modes(registered_addon, menu):
         for cls in (menus.TWOBONE_MT_pose, menus.TWOBONE_MT_list, menus.TWOBONE_MT_contacts)
         for button in drawn(cls).buttons()
     }
-    # Those that key what has followed live are made on the way, and called by Live alone.
-    ours = {f"twobone.{name}" for name in dir(bpy.ops.twobone) if not name.startswith("live_keys_")}
+    ours = {f"twobone.{name}" for name in dir(bpy.ops.twobone)}
     assert ours - found == BY_BUTTON_ONLY
 
 

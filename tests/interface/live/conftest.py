@@ -4,14 +4,12 @@ import bpy
 import pytest
 
 from tests.tasks.scenes import leg_with_chain
-from twobone_addon.interface.live import following as live
 
 
 @pytest.fixture
 def leg(empty_file):
-    """A leg with one stored chain in the plane YZ and a target; nothing is live afterwards."""
-    yield leg_with_chain(plane="YZ", place=(0.1, 0.5, 0.1))
-    live.stop_all()
+    """A leg with one stored chain in the plane YZ and a target."""
+    return leg_with_chain(plane="YZ", place=(0.1, 0.5, 0.1))
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ Blender names Euler orders by the axis applied first: `XYZ` is `Rz @ Ry @ Rx`. A
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -125,34 +124,6 @@ class HingeTurns:
         return np.stack([np.cos(half), np.sin(half)], axis=-1) @ np.stack([start, turned], axis=-2)
 
 
-@dataclass(frozen=True)
-class OneRotation:
-    """A rotation at one frame, in plain numbers."""
-
-    numbers: tuple[float, ...]
-    """Nine, row by row."""
-
-    @cached_property
-    def matrices(self) -> Array:
-        """Rotation matrix `(1, 3, 3)`."""
-        return np.array(self.numbers).reshape(1, 3, 3)
-
-    @cached_property
-    def quaternions(self) -> Array:
-        """Unit quaternion `(1, 4)`, see `to_quaternion`."""
-        a, b, c, d, e, f, g, h, i = self.numbers
-        trace = a + e + i
-        rows = (
-            (1.0 + trace, h - f, c - g, d - b),
-            (h - f, 1.0 + 2.0 * a - trace, b + d, c + g),
-            (c - g, b + d, 1.0 + 2.0 * e - trace, f + h),
-            (d - b, c + g, f + h, 1.0 + 2.0 * i - trace),
-        )
-        largest = max(range(4), key=lambda row: rows[row][row])
-        length = math.hypot(*rows[largest])
-        return np.array([[component / length for component in rows[largest]]])
-
-
 @dataclass(frozen=True, slots=True)
 class OneOfSeveral:
     """Rotations of one bone out of a stack, or of some frames; either form is computed for the whole stack once."""
@@ -171,5 +142,5 @@ class OneOfSeveral:
         return self.several.quaternions[self.at]
 
 
-LocalRotations = Matrices | Quaternions | HingeTurns | OneRotation | OneOfSeveral
+LocalRotations = Matrices | Quaternions | HingeTurns | OneOfSeveral
 """Local rotations of one bone. All forms have `matrices` `(..., F, 3, 3)` and unit `quaternions` `(..., F, 4)` of either sign."""

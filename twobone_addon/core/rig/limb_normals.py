@@ -31,7 +31,7 @@ LITTLE = np.radians(10.0)
 TWO_LINKS = 2
 
 REMEMBERED = 64
-"""Chains of which is remembered what follows from their bones at rest: those that follow live together."""
+"""Chains of which is remembered what follows from their bones at rest: those of a character, while one is dragged."""
 
 FAINT_FRACTION = 0.3
 """Fraction of the telling sine below which a bend is ignored; in between, the axis blends into that of the frames around."""

@@ -12,10 +12,10 @@ from ...pipeline.plan.stored import StoredChain, active_armature, stored_setting
 from ...records import replace
 from ...settings import LIMB_PLANES
 from ..refusing import refuse
+from ..stored.live_limbs import is_live
 from ..stored.selecting import follow_selection
 from ..stored.storing import key_if_keyed
 from ..stored.where import NeedsChain, chain_in
-from .following import is_live
 from .mouse import Pointer, is_navigation, viewports_of
 from .posing import Channels, is_there, key_if_automatic, read_channels, set_values, write_channels
 

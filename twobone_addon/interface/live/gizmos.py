@@ -6,8 +6,8 @@ from mathutils import Matrix, Vector
 
 from ...errors import TwoBoneError
 from ...pipeline.plan.stored import StoredChain, active_armature
+from ..stored.live_limbs import is_live
 from ..stored.where import MODES, chain_in
-from .following import is_live
 
 BESIDE = 26.0
 """Distance from a joint to its gizmo in pixels, at resolution scale 1, so that bones and targets stay clickable."""

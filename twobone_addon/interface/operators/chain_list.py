@@ -7,6 +7,7 @@ import bpy
 from ...pipeline.plan.stored import active_armature, stored_settings, stored_values
 from ...scene.lookup import other_side
 from ..refusing import MayRefuse
+from ..stored.live_limbs import stop
 from ..stored.selecting import keep_active, list_changed
 from ..stored.storing import add_chain, add_selected_chain, chain_of_bones, limb_of, set_limb, set_values
 from ..stored.where import NeedsArmature, NeedsChain, chain_in
@@ -48,6 +49,7 @@ class TWOBONE_OT_chain_remove(MayRefuse, NeedsFreeList, bpy.types.Operator):
         """Remove the active chain, and make its neighbour active."""
         armature = active_armature(context)
         stored = armature.twobone
+        stop(stored.chains[stored.active_index])
         stored.chains.remove(stored.active_index)
         stored.active_index = max(min(stored.active_index, len(stored.chains) - 1), 0)
         list_changed(context, armature)

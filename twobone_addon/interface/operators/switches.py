@@ -8,9 +8,10 @@ from bpy.app.translations import pgettext_rpt
 from ...desk.meant import keep_names_apart, name_back
 from ...errors import TwoBoneError
 from ...pipeline.plan.stored import StoredChain, active_armature, stored_settings
+from ...scene.versions import can_go_live
 from ...settings import AUTO, LIMITS, OPTION
-from ..live.following import is_live, start, stop
 from ..refusing import MayRefuse
+from ..stored.live_limbs import NEEDS_NEWER, live_limb_of, start, stop
 from ..stored.storing import key_if_keyed, set_values
 from ..stored.where import NeedsChain, chain_in
 
@@ -165,7 +166,7 @@ def _initial_value(armature: bpy.types.Object, chain: StoredChain, name: str) ->
 
 
 class TWOBONE_OT_live(MayRefuse, NeedsChain, bpy.types.Operator):
-    """Make the chain follow its target interactively, without keying. Click again to stop"""
+    """Let Blender itself pose the limb as Bake would: it renders, and plays without the add-on. Click again to switch it off"""
 
     bl_idname = "twobone.live"
     bl_label = "Live"
@@ -181,17 +182,38 @@ class TWOBONE_OT_live(MayRefuse, NeedsChain, bpy.types.Operator):
         ),
         options={"HIDDEN", "SKIP_SAVE"},
     )
+    scope: bpy.props.EnumProperty(
+        name="Scope",
+        description="Which chains to switch",
+        items=(
+            ("CHAIN", "Active Chain", "The chain that is active in the list"),
+            ("ARMATURE", "Whole Character", "All enabled chains of the armature that have a target"),
+        ),
+        options={"HIDDEN", "SKIP_SAVE"},
+    )
+
+    @classmethod
+    def hindrance(cls, context: bpy.types.Context) -> str:
+        """Return why the operator cannot run, such as an older Blender; empty if it can."""
+        return super().hindrance(context) or ("" if can_go_live() else NEEDS_NEWER)
 
     def act(self, context: bpy.types.Context) -> set[str]:
-        """Start or stop following live."""
-        # Live finds its chains again by their names.
-        renamed = keep_names_apart(active_armature(context))
-        chain = chain_in(context)
-        if self.state == "OFF" or (self.state == "TOGGLE" and is_live(chain)):
-            stop(chain)
-            return {"FINISHED"}
+        """Make chains live, or take away what poses them; a copy that moves with another armature gets nodes of its own."""
+        armature = active_armature(context)
+        # What is keyed is found by the chain's name.
+        renamed = keep_names_apart(armature)
+        chains = [chain_in(context)]
+        if self.scope == "ARMATURE":
+            chains = [chain for chain in armature.twobone.chains if chain.enabled and chain.target is not None]
+        limbs = [live_limb_of(chain) for chain in chains]
+        are_whole = all(limb is not None and limb.helper is not None and not limb.mimics for limb in limbs)
+        is_off = self.state == "OFF" or (self.state == "TOGGLE" and are_whole)
         try:
-            start(context, chain)
+            for chain in chains:
+                if is_off:
+                    stop(chain)
+                else:
+                    start(context.scene, chain)
         except TwoBoneError:
             name_back(renamed)
             raise

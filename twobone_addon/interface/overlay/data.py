@@ -19,8 +19,6 @@ from ...pipeline.pose.pictures import ChainPicture, PathPicture, chain_picture, 
 from ...pipeline.pose.present import PresentPlan, is_current, present_plan, with_frames_around
 from ...settings import LIMB_PLANES, BakeSettings
 from ...tasks.find_contacts.task import FootPicture, foot_pictures
-from ..live.following import base_of, present_of
-from ..live.posing import Channels
 from ..watching import Memory
 from .lines import Lines, Palette, colored_strip, faint, joined, strip
 
@@ -56,10 +54,8 @@ class OverlayPicture:
 
     settings: BakeSettings | None = None
     present: PresentPlan | None = None
-    is_live: bool = False
-    """Whether Live poses the chain with these settings; then `present` is that of Live."""
     situation: tuple[Any, ...] = ()
-    """Cache key of `picture`: frame, evaluated matrices and Live's base channels."""
+    """Cache key of `picture`: frame and evaluated matrices."""
     picture: ChainPicture | None = None
     paths: Paths = NO_PATHS
     picture_version: int = 0
@@ -87,23 +83,18 @@ def update(context: bpy.types.Context, armature: bpy.types.Object) -> OverlayPic
     if settings is None:
         forget()
         return shown
-    live = present_of(chain)
-    was_live, shown.is_live = shown.is_live, live is not None and live.settings == settings
-    # Where Live has ended, the plan was Live's, and so were the frames around that it knows.
-    if settings != shown.settings or shown.present is None or not is_current(shown.present, settings) or was_live > shown.is_live:
+    if settings != shown.settings or shown.present is None or not is_current(shown.present, settings):
         if shown.present is not None:  # The paths were found for that plan.
             paths.doubt()
         _start(context.scene, settings)
-    if shown.is_live and shown.present is not live:
-        shown.present, shown.situation = live, ()
     if armature.twobone.show_path:
         latest = paths.recall(settings, lambda: _find_paths(bpy.context.scene, settings))
         if latest is not NO_PATHS and latest is not shown.paths:  # Until then the old ones stay.
             shown.paths = latest
-            if latest.present is not None and not shown.is_live:
+            if latest.present is not None:
                 shown.present, shown.situation = latest.present, ()
     if shown.present is not None:
-        _update_picture(context, base_of(chain))
+        _update_picture(context)
     return shown
 
 
@@ -139,20 +130,19 @@ def _start(scene: bpy.types.Scene, settings: BakeSettings) -> None:
     shown.picture_version += 1
 
 
-def _update_picture(context: bpy.types.Context, base: Channels | None) -> None:
+def _update_picture(context: bpy.types.Context) -> None:
     depsgraph = context.view_layer.depsgraph
     plan = shown.present.plan
-    situation = (context.scene.frame_current_final, *_matrices(plan, depsgraph), *(base or {}).items())
+    situation = (context.scene.frame_current_final, *_matrices(plan, depsgraph))
     if situation == shown.situation:
         return
     # After a change of frame, an up-to-date path has already solved the chain at this frame.
-    # Not with Live: the path was solved from the pose that Live has left, not from the base that Live starts from.
-    has_path = shown.path is not None and paths.is_current(shown.settings) and not shown.is_live
+    has_path = shown.path is not None and paths.is_current(shown.settings)
     is_new_frame = has_path and situation[:1] != shown.situation[:1]
     known = shown.path.chain_at(situation[0]) if is_new_frame else None
     shown.situation = situation
     try:
-        shown.picture = known or chain_picture(shown.present, context.scene, depsgraph, base=base)
+        shown.picture = known or chain_picture(shown.present, context.scene, depsgraph)
     except TwoBoneError:
         shown.picture = None
     shown.picture_version += 1

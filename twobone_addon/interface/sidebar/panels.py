@@ -12,7 +12,6 @@ from ...said import Sentence, note
 from ...settings import LETTERS
 from ...settings.options import Group
 from ..live.drag import TWOBONE_OT_drag
-from ..live.following import is_live, reasons
 from ..operators.chain_list import (
     TWOBONE_OT_chain_add,
     TWOBONE_OT_chain_duplicate,
@@ -25,6 +24,7 @@ from ..operators.of_tasks import OPERATORS
 from ..operators.results import TWOBONE_OT_select_limb, parsed_report
 from ..operators.switches import TWOBONE_OT_fit_plane, TWOBONE_OT_flip, TWOBONE_OT_live
 from ..rows import draw_options, draw_remedy, draw_sentence, draw_set_up
+from ..stored.live_limbs import live_limb_of, state_of
 from ..stored.option_properties import CONTEXT
 from ..stored.selecting import offered_limb
 from ..stored.where import MODES, chain_in
@@ -223,13 +223,16 @@ class TWOBONE_PT_chains(Sidebar, bpy.types.Panel):
         _draw_next_step(layout, context, armature)
         draw_bakes(layout, context, chain)
         row = layout.row(align=True)
-        row.operator(TWOBONE_OT_live.bl_idname, icon="PLAY", depress=is_live(chain))
+        limb = live_limb_of(chain)
+        is_copy = limb is not None and limb.mimics
+        row.operator(TWOBONE_OT_live.bl_idname, text="Make Its Own" if is_copy else "Live", icon="PLAY", depress=limb is not None)
         row.operator(TWOBONE_OT_drag.bl_idname, text="Drag", icon="VIEW_PAN")
         layout.operator(OPERATORS["nudge"].bl_idname, icon="CON_LOCLIKE")
         _draw_scoped(layout, chain.name, (OPERATORS["clear_baked"], OPERATORS["bake_target"]), "CON_KINEMATIC")
         _draw_scoped(layout, armature.name, OF_CHARACTER, "ARMATURE_DATA")
-        reason = reasons.get((armature.name, chain.name))
-        if reason:
+        layout.operator(TWOBONE_OT_live.bl_idname, text="Live on All Limbs", icon="PLAY").scope = "ARMATURE"
+        reason = state_of(chain)
+        if reason is not None:
             draw_sentence(layout, reason, context)
             draw_remedy(layout, reason, chain.name)
 

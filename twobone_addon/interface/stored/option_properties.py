@@ -68,15 +68,18 @@ def properties_of(options: Sequence[Option]) -> dict[str, Any]:
     return properties | {LISTED[option.name]: _listed_actions(option) for option in options if option.kind is OptionKind.ACTIONS}
 
 
-def stored_properties() -> dict[str, Any]:
-    """Return the properties of a stored chain by name; objects are pointers, so that they can be renamed."""
-    properties = {}
+def stored_properties(changed: Callable[[Any, Any], None] | None) -> dict[str, Any]:
+    """Return the properties of a stored chain by name; objects are pointers, so that they can be renamed.
+
+    changed : called with the chain and the context after a setting was changed by hand or by a script
+    """
+    properties, told = {}, {"update": changed} if changed is not None else {}
     for option in OPTIONS:
         if option.name != "armature":
             animatable = {"ANIMATABLE"} if option.name in ANIMATED else set()
             kept = replace(option, default=UNSET.get(option.name, option.default))
             pointer = partial(bpy.props.PointerProperty, type=bpy.types.Object)
-            properties[option.name] = _property(kept, pointer, {"options": animatable, "override": OVERRIDABLE})
+            properties[option.name] = _property(kept, pointer, {"options": animatable, "override": OVERRIDABLE, **told})
     return properties
 
 

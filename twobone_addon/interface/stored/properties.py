@@ -1,12 +1,14 @@
 """Properties that the add-on stores: chains and display on the armature object, the last report on the window manager.
 
-None of them has a Python callback, since Blender 4.2 as a module would crash at exit.
+Only settings have a Python callback, and not before 5.0, where limbs can be live: Blender 4.2 as a module would crash at exit.
 """
 
 import math
 
 import bpy
 
+from ...scene.versions import can_go_live
+from .live_limbs import setting_changed
 from .option_properties import CONTEXT, OVERRIDABLE, stored_properties, with_properties
 
 FREE = {"options": set(), "override": OVERRIDABLE}
@@ -56,7 +58,7 @@ class TwoBoneLimit(bpy.types.PropertyGroup):
     )
 
 
-@with_properties(stored_properties())
+@with_properties(stored_properties(setting_changed if can_go_live() else None))
 class TwoBoneChain(bpy.types.PropertyGroup):
     """A chain kept on its armature, with every setting of its bake."""
 
@@ -77,7 +79,7 @@ class TwoBoneChain(bpy.types.PropertyGroup):
     )
     live: bpy.props.BoolProperty(
         name="Live",
-        description="Whether the chain followed its target live at this moment, which undo and redo lead back to",
+        description="Whether the chain followed its target in the add-on's own way, as it did up to version 4",
         options={"HIDDEN"},
     )
     limb: bpy.props.EnumProperty(

@@ -7,8 +7,7 @@ import numpy as np
 from ...core.array_types import Array, Mask
 from ...core.arrays import frame_rows, held_rows, magnitude, path_length
 from ...core.rig.following import TWO, ChainGoal
-from ...core.rig.limb_normals import LITTLE, clear_sides
-from ...core.rig.one_frame import OneFrameLimb, one_frame_limb
+from ...core.rig.limb_normals import clear_sides
 from ...core.rig.plane_frames import PlaneSpaces, from_plane, has_plane, in_plane, still_frames
 from ...core.rig.posing import Laying, Reference, joints_of, pose_path
 from ...core.rig.rotations import solve_linear
@@ -18,7 +17,7 @@ from ...records import replace
 from ...settings import LIMB_PLANES, BakeSettings
 from ..motion.plan_motion import AimedMotion, PlanMotion, points
 from ..plan.chain_plan import ChainPlan
-from .limb_plane import Limb, UnaimedLimb, kept_sides, limb_in_plane, needed_bends, normal_to_lay, overstretched_sides, seen_bend
+from .limb_plane import Limb, UnaimedLimb, kept_sides, limb_in_plane, needed_bends, overstretched_sides, seen_bend
 
 SINGLE_PRECISION = 1e-6
 """Relative error of positions that Blender evaluates, with a margin of ten; a target out of reach by less is reached."""
@@ -53,32 +52,6 @@ def chain_task(unaimed: UnaimedLimb, motion: AimedMotion, offset: Array) -> tupl
         world_scale=_world_scale(motion.world_from_armature[:, :3, :3], frames, targets - reference.joints[:, 0]),
     )
     return task, held
-
-
-def one_frame_limb_of(unaimed: UnaimedLimb) -> OneFrameLimb | None:
-    """A limb at one frame in the form that is posed in plain numbers, as `chain_task` has it posed; `None` for an unusual one."""
-    plan, settings = unaimed.plan, unaimed.plan.settings
-    bounded = settings.reach != "CLAMP" or settings.min_distance or settings.max_distance or settings.use_limits
-    usual = settings.plane == "POSE" and settings.reference == "REST" and settings.target_offset == "NONE" and not bounded
-    if not usual or len(plan.frames) > 1 or len(plan.rest.turning) != TWO:
-        return None
-    normals = unaimed.bends[0]
-    side = _side_of_pose(unaimed, normals[0])
-    if side is None:
-        return None
-    laid = normal_to_lay(unaimed, normals)
-    return one_frame_limb(plan.rest, unaimed.motion.chain, unaimed.reference, normal=normals, laid=laid, side=side)
-
-
-def _side_of_pose(unaimed: UnaimedLimb, normal: Array) -> float | None:
-    """The side of `_bend_as_posed` at one frame; `None` where it depends on the target."""
-    upper, lower = np.diff(unaimed.joints[0], axis=0)
-    upper, lower = upper - normal * (normal @ upper), lower - normal * (normal @ lower)
-    bend = np.arctan2(normal @ np.cross(upper, lower), upper @ lower)
-    side = -1.0 if bend < 0.0 else 1.0
-    clear = clear_sides(np.array([bend])) if unaimed.plan.hinges is None else unaimed.plan.hinges.sides
-    undecided = abs(bend) <= LITTLE and (clear[0] != side or abs(bend) <= UNSEEN_BEND)
-    return None if undecided else float(_asked_side(unaimed.plan, unaimed.motion)[0] * side)
 
 
 def target_offset(plan: ChainPlan, motion: AimedMotion) -> Array:

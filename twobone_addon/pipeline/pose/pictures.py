@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -137,18 +136,9 @@ class PathPicture:
         return self.chains.at(row) if row < len(self.frames) and self.frames[row] == frame else None
 
 
-def chain_picture(
-    present: PresentPlan,
-    scene: Scene,
-    depsgraph: Any,
-    place_world: Array | None = None,
-    base: Mapping[str, tuple[float, ...]] | None = None,
-) -> ChainPicture:
-    """The chain at the scene's frame, as evaluated by the depsgraph; with its target at `place_world` `(3,)` if given.
-
-    `base` is the pose from before the chain began to follow, see `present_inputs`.
-    """
-    (limb,) = present_limbs([present_inputs(present, scene, depsgraph, base)], [None])
+def chain_picture(present: PresentPlan, scene: Scene, depsgraph: Any, place_world: Array | None = None) -> ChainPicture:
+    """The chain at the scene's frame, as evaluated by the depsgraph; with its target at `place_world` `(3,)` if given."""
+    (limb,) = present_limbs([present_inputs(present, scene, depsgraph)], [None])
     motion = present_motion(limb, place_world)
     return _chain_pictures(limb.inputs.plan, motion, aimed_poses([limb.unaimed], [motion])[0]).at(0)
 

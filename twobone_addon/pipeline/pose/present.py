@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,15 +12,14 @@ from ...core.array_types import Array, SampledFrames
 from ...core.rig.bones import RestBone
 from ...core.rig.channels import LocalRotations, Matrices
 from ...core.rig.limb_normals import Hinges
-from ...core.rig.one_frame import OneFrameLimb, pose_at
-from ...core.rig.posing import TurnedChain, scale_carriers
+from ...core.rig.posing import scale_carriers
 from ...records import replace
-from ...scene.blender_types import Object, Scene
-from ...scene.bones import read_rest_bone, rest_numbers, rotation_path
-from ...scene.lookup import object_named, refuse_namesake, rotation_values
-from ...scene.sampling.evaluate import foreseen_world, present_numbers, present_samples
-from ...scene.sampling.quantities import Quantity, Samples
-from ...settings import AUTO, AUTOMATIC, LIMB_PLANES, BakeSettings
+from ...scene.blender_types import Scene
+from ...scene.bones import read_rest_bone, rotation_path
+from ...scene.lookup import object_named, rotation_values
+from ...scene.sampling.evaluate import present_samples
+from ...scene.sampling.quantities import Samples
+from ...settings import BakeSettings
 from ..motion.plan_motion import (
     AimedMotion,
     PlanMotion,
@@ -34,16 +33,9 @@ from ..motion.plan_motion import (
 )
 from ..motion.sampling import sample
 from ..plan.planning import ChainPlan, plan_bake, plan_chain, refuse_unwritable_chain
-from ..plan.stored import StoredChain, stored_values
-from .chain_task import one_frame_limb_of, target_offset
+from .chain_task import target_offset
 from .limb_plane import UnaimedLimb, hinges_of
-from .solving import KeyedPose, Surroundings, aimed_poses, keyed_pose, rotation_curves, unaimed_limbs
-
-SETTINGS_OF_OFFSET = (
-    "armature", "upper", "lower", "tip", "tip_end", "target", "target_bone", "target_offset",
-    "frame_range", "frame_start", "frame_end",
-)  # fmt: skip
-"""Settings that determine a kept offset from the target."""
+from .solving import KeyedPose, Surroundings, aimed_poses, rotation_curves, unaimed_limbs
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,44 +73,18 @@ class ChannelValue:
     value: float
 
 
-def present_plan(scene: Scene, settings: BakeSettings, known: PresentPlan | None = None) -> PresentPlan:
+def present_plan(scene: Scene, settings: BakeSettings) -> PresentPlan:
     """Find and check what is needed to pose the chain now; raises a `TwoBoneError`.
 
-    A kept offset from the target is taken from a `known` plan, or else from the first frame of the bake's range, which is
-    sampled for that.
+    A kept offset from the target is taken from the first frame of the bake's range, which is sampled for that.
     """
     plan = plan_bake(scene, settings, None)
     offset = np.zeros(3)
-    if keeps_offset(settings) and known is not None:
-        offset = known.offset
-    elif keeps_offset(settings):
+    if settings.target_offset == "KEEP":
         first = replace(plan, frames=SampledFrames(plan.report_frames[:1]), report_rows=np.zeros(1, dtype=int))
         samples = sample(scene, motion_quantities(first), first.frames)
         offset = target_offset(first, followed_motion(first, samples))
     return PresentPlan(settings, _without_offset(plan), offset)
-
-
-def needs_look(present: PresentPlan, settings: BakeSettings) -> bool:
-    """Whether another frame has to be sampled to find the offset that these settings keep."""
-    return keeps_offset(settings) and any(
-        getattr(present.settings, name) != getattr(settings, name) for name in SETTINGS_OF_OFFSET
-    )
-
-
-def keeps_offset(settings: BakeSettings) -> bool:
-    """Whether the chain keeps the offset from its target that it has at the first frame."""
-    return settings.target_offset == "KEEP"
-
-
-def has_looked(present: PresentPlan) -> bool:
-    """Whether the plan depends on other frames, and so changes with their keys."""
-    return present.look is not None or keeps_offset(present.settings)
-
-
-def needs_frames_around(limb: PresentLimb) -> bool:
-    """Whether the limb is straight now, so that other frames have to be sampled to find the plane a bake would give it."""
-    present = limb.inputs.present
-    return present.plan.settings.plane in LIMB_PLANES and present.look is None and limb.unaimed.is_straight
 
 
 def with_frames_around(scene: Scene, present: PresentPlan) -> PresentPlan:
@@ -158,28 +124,6 @@ def _are_same(first: RestBone, second: RestBone) -> bool:
     return all(np.array_equal(getattr(first, name), getattr(second, name)) for name in names)
 
 
-def read_fixed(present: PresentPlan, armature: Object, chain: StoredChain) -> tuple[Any, ...] | None:
-    """All that the settings of a stored chain and its bones at rest are made from, as plain values; read in a tenth of the time.
-
-    Where none of them has changed, `is_current` still holds. `None` where the rig decides settings, or bones are gone; raises
-    `ObjectError` as `stored_settings` does.
-    """
-    values, bones = stored_values(armature, chain), [armature.pose.bones.get(bone.name) for bone in present.plan.rest.bones]
-    for thing in (armature, chain.target, chain.pole, chain.plane_object):
-        if thing is not None:
-            refuse_namesake(thing)
-    if None in bones or AUTO in {values[name] for name in ("plane", *AUTOMATIC)}:
-        return None
-    return chain.name, tuple(values.items()), tuple(map(rest_numbers, bones))
-
-
-def read_moving(present: PresentPlan, armature: Object, scene: Scene, depsgraph: Any) -> tuple[Any, ...]:
-    """All that `present_inputs` of a plan are made from, and the present channels of its bones, as plain values."""
-    bones = [armature.pose.bones[bone.name] for bone in present.plan.rest.bones]
-    channels = tuple((*rotation_values(bone), *bone.scale) for bone in bones)
-    return scene.frame_current_final, channels, present_numbers(depsgraph, motion_quantities(present.plan))
-
-
 @dataclass(frozen=True, slots=True)
 class PresentInputs:
     """All that determines the pose of a chain at the present frame, beside the present angles, which only choose a turn."""
@@ -189,21 +133,14 @@ class PresentInputs:
     """The plan at the scene's frame."""
     samples: Samples
 
-    def are_same(self, other: PresentInputs | None) -> bool:
-        """Whether both give the same pose: nothing that the plan reads differs by a bit."""
-        return self._are_same(other, self.samples.values)
-
     def differ_in_target_only(self, other: PresentInputs | None) -> bool:
         """Whether nothing that the limb is made from, before it is aimed, differs by a bit."""
-        return self._are_same(other, unaimed_quantities(self.plan))
-
-    def _are_same(self, other: PresentInputs | None, quantities: Iterable[Quantity]) -> bool:
         # Bytes are compared in a tenth of the time of such small arrays.
         return (
             other is not None
             and self.present is other.present
             and self.plan.frames.tobytes() == other.plan.frames.tobytes()
-            and all(self.samples[name].tobytes() == other.samples[name].tobytes() for name in quantities)
+            and all(self.samples[name].tobytes() == other.samples[name].tobytes() for name in unaimed_quantities(self.plan))
         )
 
 
@@ -213,10 +150,6 @@ class PresentLimb:
 
     inputs: PresentInputs
     unaimed: UnaimedLimb
-    plain: OneFrameLimb | None = None
-    """The limb in plain numbers; `None` if arrays pose it."""
-    is_kept: bool = False
-    """Whether it was aimed at another target before."""
 
 
 def present_inputs(
@@ -238,19 +171,6 @@ def present_inputs(
     return PresentInputs(present, plan, samples)
 
 
-def foreseen_inputs(limb: PresentLimb, scene: Scene) -> PresentInputs | None:
-    """The inputs of a limb once Blender has evaluated the place of its target, if nothing else changes; `None` if not even that.
-
-    `None` too where the place of the target takes an evaluation.
-    """
-    known = limb.inputs
-    plan, target = known.plan, known.plan.target_world
-    world = foreseen_world(target) if known.plan.settings.target else None
-    if world is None or plan.frames[0] != scene.frame_current_final or world.tobytes() == known.samples[target].tobytes():
-        return None
-    return replace(known, samples=replace(known.samples, values={**known.samples.values, target: world}))
-
-
 def present_limbs(inputs: Sequence[PresentInputs], known: Sequence[PresentLimb | None]) -> list[PresentLimb]:
     """The limbs of these inputs. Of limbs `known` from before, only what differs is computed; mostly that is the target."""
     pairs = list(zip(inputs, known, strict=True))
@@ -259,15 +179,8 @@ def present_limbs(inputs: Sequence[PresentInputs], known: Sequence[PresentLimb |
     plans = [limb_inputs.plan for limb_inputs in anew]
     made = unaimed_limbs(plans, [plan_motion(limb_inputs.plan, limb_inputs.samples) for limb_inputs in anew])
     return [
-        _kept(limb, limb_inputs) if limb else PresentLimb(limb_inputs, next(made))
-        for limb_inputs, limb in zip(inputs, kept, strict=True)
+        PresentLimb(limb_inputs, limb.unaimed if limb else next(made)) for limb_inputs, limb in zip(inputs, kept, strict=True)
     ]
-
-
-def _kept(limb: PresentLimb, inputs: PresentInputs) -> PresentLimb:
-    """The limb with another target; plain numbers take longer to make than arrays to pose it once, as in playback."""
-    plain = limb.plain if limb.is_kept else one_frame_limb_of(limb.unaimed)
-    return PresentLimb(inputs, limb.unaimed, plain, is_kept=True)
 
 
 def present_motion(limb: PresentLimb, place_world: Array | None = None) -> AimedMotion:
@@ -283,27 +196,8 @@ def present_channels(limbs: Sequence[PresentLimb], motions: Sequence[AimedMotion
 
     Rotations continue the present ones: of all angles that give the same pose, the nearest are chosen.
     """
-    poses: dict[int, KeyedPose] = {}
-    for number, (limb, motion) in enumerate(zip(limbs, motions, strict=True)):
-        if (pose := _plain_pose(limb, motion)) is not None:
-            poses[number] = pose
-    others = [number for number in range(len(limbs)) if number not in poses]
-    if others:
-        solved = aimed_poses([limbs[number].unaimed for number in others], [motions[number] for number in others], quickly=True)
-        poses |= dict(zip(others, solved, strict=True))
-    return [_channels(limb.inputs.plan, motions[number], poses[number]) for number, limb in enumerate(limbs)]
-
-
-def _plain_pose(limb: PresentLimb, motion: AimedMotion) -> KeyedPose | None:
-    """The pose of a limb solved in plain numbers; `None` where that takes arrays."""
-    if limb.plain is None:
-        return None
-    pose = pose_at(limb.plain, points(motion.armature_from_world, motion.target_world[:, :3, 3])[0].tolist())
-    if pose is None:
-        return None
-    plan = limb.inputs.plan
-    turned = TurnedChain(plan.rest, motion.chain, pose.rotations, pose.poses)
-    return keyed_pose(plan, motion, turned, np.ones(1))
+    poses = aimed_poses([limb.unaimed for limb in limbs], motions, quickly=True)
+    return [_channels(limb.inputs.plan, *parts) for limb, *parts in zip(limbs, motions, poses, strict=True)]
 
 
 def _channels(plan: ChainPlan, motion: PlanMotion, solved: KeyedPose) -> list[ChannelValue]:

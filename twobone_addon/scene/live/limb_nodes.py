@@ -107,6 +107,8 @@ class LimbNodes:
     end_rotation: str
     end_kept: Angles
     """The end bone's rotation without IK, in the helper's space."""
+    end_turn: Angles
+    """The end bone's rotation relative to its target's."""
     influence: float
     influence_keys: KeyTable | None
     side_keys: KeyTable | None
@@ -323,7 +325,7 @@ class _LimbTree:
         factor, first, second = (socket for socket in mix.inputs if socket.enabled)
         factor.default_value = nodes.influence
         formula.put(first, kept)
-        formula.put(second, in_armature(target.outputs["Transform"]))
+        formula.put(second, product_of_rotations(formula, in_armature(target.outputs["Transform"]), nodes.end_turn))
         return next(socket for socket in mix.outputs if socket.enabled)
 
     def _store(self, rotations: list[Value], scale: Value) -> str:

@@ -12,7 +12,7 @@ from ..blender_types import Constraint, NodeTree, Object
 from ..bones import constraint_path
 from ..rig.constraints import is_live
 from ..writer import assign, at_end, drop_animation
-from .marks import MARK, REFERENCE
+from .marks import CONSTRAINT, MARK, REFERENCE
 from .solver_trees import KIND
 
 
@@ -82,10 +82,9 @@ def limb_on(armature: Object, bones: Iterable[str]) -> LiveLimb | None:
 
 def drop_limb(limb: LiveLimb) -> None:
     """Take a limb's constraints away, and its helper with all that is only there for it, once the run has come to its end."""
-    for bone, constraint in limb.carried:
+    for _, constraint in limb.carried:
         assign(constraint, "mute", value=True)
-        path = f"{constraint_path(bone, constraint.name)}.influence"
-        at_end(partial(_drop_constraint, limb.armature, bone, constraint, path))
+    at_end(partial(_drop_constraints, limb.armature, limb.bones, limb.helper))
     drop_animation(limb.armature)
     if limb.helper is None or limb.mimics or limb.helper.library is not None:
         return
@@ -96,9 +95,15 @@ def drop_limb(limb: LiveLimb) -> None:
     at_end(_drop_unused)
 
 
-def _drop_constraint(armature: Object, bone: str, constraint: Constraint, path: str) -> None:
-    armature.driver_remove(path)
-    armature.pose.bones[bone].constraints.remove(constraint)
+def _drop_constraints(armature: Object, bones: Iterable[str], helper: Object | None) -> None:
+    for name in bones:
+        constraints = armature.pose.bones[name].constraints
+        for constraint in [found for found in constraints if is_live(found) and found.mute and found.target == helper]:
+            armature.driver_remove(f"{constraint_path(name, constraint.name)}.influence")
+            constraints.remove(constraint)
+        # One that was made meanwhile has got a number, for two have no one name.
+        for constraint in filter(is_live, constraints):
+            constraint.name = CONSTRAINT
 
 
 def _drop_tree(tree: NodeTree) -> None:

@@ -25,7 +25,6 @@ import numpy as np
 from ...core.array_types import Array
 from ...core.arrays import still_row
 from ..blender_types import Object, Property, Scene
-from ..bones import matrix_numbers
 from ..graph.animation_reading import read_animation
 from ..graph.rig_graph import RigGraph
 from ..lookup import objects_by_name, rotation_values
@@ -287,32 +286,6 @@ def present_samples(depsgraph: Any, quantities: Iterable[Quantity], frames: Arra
     """One row of each quantity, as evaluated in the depsgraph; `frames` `(1,)` is the frame of that."""
     values = {quantity: np.array([_read(depsgraph, quantity)], dtype=float) for quantity in dict.fromkeys(quantities)}
     return Samples(values, frames, "PRESENT")
-
-
-def present_numbers(depsgraph: Any, quantities: Iterable[Quantity]) -> tuple[tuple[float, ...], ...]:
-    """The numbers that `present_samples` are made from."""
-    things: dict[str, Object] = {}
-    numbers = []
-    for quantity in quantities:
-        if quantity.object not in things:
-            things[quantity.object] = bpy.data.objects[quantity.object].evaluated_get(depsgraph)
-        thing = things[quantity.object]
-        if quantity.kind == "VALUE":
-            numbers.append((_number(thing, quantity.path),))
-        elif quantity.kind == "CHANNELS":
-            numbers.append(_channel_numbers(thing.pose.bones[quantity.bone]))
-        else:
-            world = matrix_numbers(thing.matrix_world) if quantity.kind == "WORLD" else ()
-            numbers.append((*world, *(matrix_numbers(thing.pose.bones[quantity.bone].matrix) if quantity.bone else ())))
-    return tuple(numbers)
-
-
-def foreseen_world(quantity: Quantity) -> Array | None:
-    """World matrix `(1, 4, 4)` that a free object will have once it is evaluated; `None` where other things decide that."""
-    thing = bpy.data.objects.get(quantity.object)
-    if thing is None or quantity.bone or thing.parent is not None or thing.constraints or thing.animation_data is not None:
-        return None
-    return np.array([thing.matrix_basis], dtype=float)
 
 
 def _read(depsgraph: Any, quantity: Quantity) -> Array:

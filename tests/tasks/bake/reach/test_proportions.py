@@ -7,8 +7,8 @@ import bpy
 import numpy as np
 import pytest
 
+from tests.pipeline.live.live_scene import needs_nodes
 from tests.tasks.scenes import BoneShape, build_armature, key_channel
-from twobone_addon.interface.live import following as live
 
 FIRST, LAST = 1, 24
 SEEN = 1e-5
@@ -141,17 +141,15 @@ def test_a_source_that_faces_another_way_is_followed_by_its_heading(empty_file, 
     assert np.abs(turned[0] - back @ turned[1]).max() <= 1e-4
 
 
+@needs_nodes
 def test_live_poses_as_a_bake_would(characters):
     _, short = characters
     chain = short.twobone.chains.add()
     chain.upper, chain.lower, chain.tip, chain.tip_end = "thigh", "shin", "foot", "HEAD"
     chain.target, chain.target_bone, chain.target_root_bone, chain.target_scale = bpy.data.objects["Tall"], "foot", "thigh", 0.0
     chain.end_rotation, chain.reference = "TARGET", "POSE"
-    try:
-        bpy.ops.twobone.live(state="ON")
-        followed = read(short, "foot")
-    finally:
-        live.stop_all()
+    bpy.ops.twobone.live(state="ON")
+    followed = read(short, "foot")
     bpy.ops.twobone.bake(armature="Short")
     baked = read(short, "foot")
     assert np.ptp(baked[:, :3, 3], axis=0).max() > 0.1
