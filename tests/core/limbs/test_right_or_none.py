@@ -111,6 +111,23 @@ def test_a_copys_name_says_nothing_though_its_side_is_read():
     assert reading.meanings[4].ranks != {}
 
 
+def test_an_exporters_count_and_bones_in_pieces_leave_names_what_they_are():
+    """`DEF-shin.R_017` hangs from `DEF-thigh.R.001_016`, which is a piece of `DEF-thigh.R_015`, as its namesake does."""
+    builder = Builder()
+    spine(builder)
+    builder.both(
+        "hips", ("DEF-thigh.{}", (0.1, 0, 0.95)), ("DEF-thigh.{}.001", (0.1, -0.01, 0.725)), ("DEF-shin.{}", (0.1, -0.02, 0.5)),
+        ("DEF-shin.{}.001", (0.1, 0, 0.29)), ("DEF-foot.{}", ANKLE), ("DEF-toe.{}", (0.1, -0.12, 0.02)),
+    )  # fmt: skip
+    skeleton = builder.skeleton()
+    assert NameReading(skeleton.names, skeleton.parents).is_trusted
+    counted = dataclasses.replace(skeleton, names=tuple(f"{name}_{number:03}" for number, name in enumerate(skeleton.names)))
+    before = dict(zip(counted.names, skeleton.names, strict=True))
+    limbs = both_sides("LEG", "DEF-thigh.{}", "DEF-shin.{}", "DEF-foot.{}")
+    assert found(skeleton) == limbs
+    assert {(kind, side, *(before[bone] for bone in bones)) for kind, side, *bones in found(counted)} == limbs
+
+
 @pytest.mark.parametrize("word", ["wing", "fin", "antenna"])
 def test_a_pair_of_which_one_bone_is_named_so_is_no_limb(word):
     builder = Builder()

@@ -147,9 +147,6 @@ class Meaning:
 SILENT = Meaning(Family.UNKNOWN, {}, Side.CENTER, "", "", ())
 """Meaning of a bone whose name says nothing: an end mark, or a copy of a bone that is not above it."""
 
-PIECE_MEANING = Meaning(Family.HELPER, {}, Side.CENTER, "", "", ())
-"""Meaning of a bone that has its parent's name and a number: a piece of a bone that was cut up."""
-
 
 @dataclass(frozen=True, slots=True)
 class NamedLimb:
@@ -204,13 +201,10 @@ class NameReading:
             copied = number.get(COPY.sub("", name), -1)
             is_copy = copied not in {-1, bone, *self.above(bone)}
             is_piece = len(meaning.ranks) == 1 and min(meaning.ranks) in {Rank.UPPER, Rank.LOWER}
-            is_piece &= (meaning.family, meaning.side, meaning.word, meaning.ranks) == (
-                above.family,
-                above.side,
-                above.word,
-                above.ranks,
-            )
-            self.meanings.append(SILENT if bone in marks or is_copy else PIECE_MEANING if is_piece else meaning)
+            is_piece &= (meaning.family, meaning.side, meaning.ranks) == (above.family, above.side, above.ranks)
+            # A bone that has its parent's name and a number is a piece of a bone that was cut up: it helps, on its side.
+            piece = replace(meaning, family=Family.HELPER, ranks={}) if is_piece and meaning.word == above.word else meaning
+            self.meanings.append(SILENT if bone in marks or is_copy else piece)
         self._number_series()
         self.namesakes = self._namesakes()
         """Index of the bone of the same name on the other side, for each bone that has one."""
