@@ -60,7 +60,12 @@ BLENDER_TESTS = [
 SLOW_TESTS = [
     *("examples", "faults", "package", "command_line/batch/test_batch.py", "command_line/batch/test_batch_edges.py"),
     *("command_line/batch/test_batches_of_anything.py", "command_line/batch/test_workers.py", "command_line/batch/test_slurm.py"),
-    *("command_line/batch/test_own_and_foreign_outputs.py", "command_line/stopped/test_killing.py", "real/test_limbs.py"),
+    *(
+        "command_line/batch/test_own_and_foreign_outputs.py",
+        "command_line/batch/test_moved_projects.py",
+        "command_line/stopped/test_killing.py",
+        "real/test_limbs.py",
+    ),
     *("real/test_rigify.py", "promises/test_toy_task.py"),
 ]
 # What takes minutes and is about every Blender: left to `matrix`, which runs it on all of them.

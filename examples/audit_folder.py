@@ -49,7 +49,7 @@ def main(arguments: argparse.Namespace) -> None:
     job = arguments.output / "job.toml"
     job.write_text(JOB, encoding="utf-8")
     batch.run_batch(job)
-    shots = json.loads(job.with_suffix(".summary.json").read_text(encoding="utf-8"))["shots"]
+    shots = json.loads(job.with_name(f"{job.name}.summary.json").read_text(encoding="utf-8"))["shots"]
     for shot in sorted(shots, key=lambda each: -each["report"]["badness"]):
         clip = shot["report"]
         print(f"{Path(shot['shot']).stem}: {'; '.join(clip['reasons']) or 'fine'} ({clip['badness']:.1f} times the limit)")

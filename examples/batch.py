@@ -57,7 +57,7 @@ def main(arguments: argparse.Namespace) -> None:
     job = arguments.output / JOB.name
     shutil.copy(JOB, job)
     code = run_batch(job)
-    shots = json.loads(job.with_suffix(".summary.json").read_text(encoding="utf-8"))["shots"]
+    shots = json.loads(job.with_name(f"{job.name}.summary.json").read_text(encoding="utf-8"))["shots"]
     found = {
         Path(shot["shot"]).stem: {
             "state": shot["state"],

@@ -8,6 +8,7 @@ and so is the draft. Links are refused, since they lead to files that nobody nam
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import json
 import os
@@ -210,7 +211,7 @@ class Lock:
     @property
     def content(self) -> bytes:
         """What the lock's file holds as long as it is held."""
-        return f"{os.getpid()} {platform.node()} {self.draft.name}".encode()
+        return f"{owner()} {self.draft.name}".encode()
 
     def is_held(self) -> bool:
         """Whether nobody has removed the lock."""
@@ -293,7 +294,7 @@ def _is_left_behind(path: Path, stem: str) -> bool:
     held = LEFT.fullmatch(content.decode(errors="replace"))
     if held is None:
         is_over = age > PATIENCE  # The process was killed between making and filling it.
-    elif held[2] == platform.node() and os.name == "posix":
+    elif held[2] == _place() and os.name == "posix":
         is_over = _has_ended(int(held[1]))
     else:
         is_over = age > OLD
@@ -304,6 +305,27 @@ def _is_left_behind(path: Path, stem: str) -> bool:
             _remove(path.with_name(name))
     _remove(path)
     return True
+
+
+@functools.cache
+def _place() -> str:
+    """Where numbers of processes mean these processes: computer, start of its system, and the container in it."""
+    parts = [re.sub(r"\s", "_", platform.node())]
+    with contextlib.suppress(OSError):  # Only Linux tells both; containers that share a name differ in one of them.
+        parts.append(Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip())
+        parts.append(os.readlink("/proc/self/ns/pid"))  # noqa: PTH115 - no path
+    return "/".join(parts)
+
+
+def owner() -> str:
+    """Text that tells this process from all others, for what it must remove at its end."""
+    return f"{os.getpid()} {_place()}"
+
+
+def has_owner_ended(text: str) -> bool:
+    """Whether the process whose `owner` text this is has surely ended; of other computers and containers nobody knows."""
+    number, _, place = text.partition(" ")
+    return number.isdecimal() and place == _place() and os.name == "posix" and _has_ended(int(number))
 
 
 def _has_ended(pid: int) -> bool:

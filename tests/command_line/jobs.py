@@ -15,7 +15,7 @@ def write_job(folder, name="job.json", **changes):
     return folder / name
 
 
-def records(folder, name="job.summary.json"):
+def records(folder, name="job.json.summary.json"):
     """The records of a summary, by the shots' names."""
     return {Path(record["shot"]).stem: record for record in json.loads((folder / name).read_text())["shots"]}
 

@@ -88,7 +88,7 @@ def test_a_batch_of_them_all_reports_the_same_again(user_folder, shots, tmp_path
     job.write_text(json.dumps({"shots": tables, "stored": True}), encoding="utf-8")
     done = run([find_blender(), "--command", "twobone", "batch", str(job)], user_folder)
     assert done.returncode == 0, done.stdout
-    records = json.loads((tmp_path / "job.summary.json").read_text(encoding="utf-8"))["shots"]
+    records = json.loads((tmp_path / "job.json.summary.json").read_text(encoding="utf-8"))["shots"]
     assert len(records) == len(SHOTS)
     for record in records:
         assert_as_by_operator(record["report"], Path(record["shot"]).parent, "bake")

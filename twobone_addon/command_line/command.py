@@ -251,7 +251,7 @@ def _add_batch(parser: argparse.ArgumentParser) -> None:
         "--summary",
         type=file_name,
         metavar="FILE.json|-",
-        help="where the summary goes; default: JOB.summary.json, with --shot JOB.NAME.summary.json",
+        help="where the summary goes; default: JOB.summary.json, with --shot JOB.NAME.summary.json; JOB with its ending",
     )
 
 

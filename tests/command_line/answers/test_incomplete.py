@@ -129,10 +129,10 @@ def test_a_batch_counts_them_on_their_own(twobone, shot):
     job = shot.parent / "job.json"
     job.write_text(json.dumps({"shots": ["shot.blend", "whole.blend"], "output": "baked/{shot}.blend", **chain}))
     assert twobone("batch", job, "--jobs", 2).code == INCOMPLETE
-    summary = json.loads((shot.parent / "job.summary.json").read_text())
+    summary = json.loads((shot.parent / "job.json.summary.json").read_text())
     assert (summary["incomplete"], summary["done"]) == (1, 1)
     assert [row["state"] for row in summary["shots"]] == ["incomplete", "done"]
     assert '"Car"' in summary["shots"][0]["reason"]
     assert twobone("batch", job, "--allow-incomplete", "--resume").code == 0
-    summary = json.loads((shot.parent / "job.summary.json").read_text())
+    summary = json.loads((shot.parent / "job.json.summary.json").read_text())
     assert '"Car"' in " ".join(summary["shots"][0]["warnings"])

@@ -119,7 +119,7 @@ def test_a_summary_follows_its_schema(twobone, shot, tmp_path):
     job = tmp_path / "job.json"
     job.write_text(json.dumps({"shots": ["shot.blend", "gone.blend"], "output": "baked/{shot}.blend", **CHAIN}))
     twobone("batch", job, "--quiet")
-    jsonschema.validate(json.loads((tmp_path / "job.summary.json").read_text()), schema("summary"))
+    jsonschema.validate(json.loads((tmp_path / "job.json.summary.json").read_text()), schema("summary"))
 
 
 JOBS = [

@@ -102,7 +102,7 @@ def test_a_farm_may_count_the_shots_and_bake_one_of_them(batch_here, folder, two
     assert not (folder / "baked").exists()
     assert batch_here("--shot", 2).code == 0
     assert [path.name for path in (folder / "baked").iterdir()] == ["s1.blend"]
-    assert (folder / "job.2.summary.json").is_file()
+    assert (folder / "job.json.2.summary.json").is_file()
     ended = batch_here("--shot", 3)
     assert (ended.code, "from 1 to 2" in ended.complained) == (2, True)
 

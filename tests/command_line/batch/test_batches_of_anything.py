@@ -76,14 +76,14 @@ def test_resume_does_a_shot_again_whose_table_has_changed(run_batch, shots):
 
 def test_a_dry_run_opens_every_shot_and_saves_nothing(run_batch, shots):
     save_before = {path: path.read_bytes() for path in (shots / "shots").iterdir()}
-    (shots / "job.summary.json").write_text("of an earlier batch")
+    (shots / "job.json.summary.json").write_text("of an earlier batch")
     ended = run_batch("--dry-run", shots=["shots/*.blend"], **CHAIN)
     assert ended.code == 0, ended.complained
-    looked = json.loads((shots / "job.dry_run.json").read_text())["shots"]
+    looked = json.loads((shots / "job.json.dry_run.json").read_text())["shots"]
     assert [shot["report"]["chains"][0]["reached"] for shot in looked] == [24, 24, 24]
     assert not (shots / "baked").exists()
     assert {path: path.read_bytes() for path in (shots / "shots").iterdir()} == save_before
-    assert (shots / "job.summary.json").read_text() == "of an earlier batch"
+    assert (shots / "job.json.summary.json").read_text() == "of an earlier batch"
 
 
 def test_a_batch_converts(run_batch, folder):

@@ -47,6 +47,6 @@ def test_blenders_own_program_bakes_a_batch_of_them(user_folder, data_folder, tm
     job.write_text('shots = ["shots/*.blend"]\noutput = "baked/{shot}.blend"\nstored = true\nmax_error = 1e-3\n')
     done = run([blender, "--command", "twobone", "batch", str(job)], user_folder)
     assert done.returncode == 0, done.stdout
-    records = json.loads((tmp_path / "job.summary.json").read_text())["shots"]
+    records = json.loads((tmp_path / "job.toml.summary.json").read_text())["shots"]
     assert [record["state"] for record in records] == ["done"] * len(ONE_OF_EACH_FILE)
     assert all(record["report"]["reached"] == record["report"]["frames"] for record in records)

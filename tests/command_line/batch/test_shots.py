@@ -73,7 +73,7 @@ def test_in_place_the_goal_is_the_shot(folder):
         (["shots/a.blend"], "baked/{shot}.fbx", ".blend"),
         (["shots/a.blend"], "baked/{shot}\0.blend", ".blend"),
         (["shots/[ab].blend"], "baked/one.blend", "Use {shot}"),
-        (["shots/**/a.blend"], "baked/{shot}.blend", "Use {shot}"),
+        (["shots/**/a.blend"], "baked/{shot}.blend", "Use {path}/{shot}"),
         (["shots/a.blend"], "shots/{shot}.blend", "a shot itself"),
         (["shots/[ab]*.blend"], "shots/{shot}_baked.blend", "a shot itself"),
         (["shots/**/*.blend"], "{folder}/baked/{shot}.blend", "a shot itself"),

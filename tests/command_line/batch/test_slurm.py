@@ -79,8 +79,8 @@ def test_an_array_bakes_every_shot_and_a_job_that_waits_for_it_sums_up(farm):
     array = submit(farm, "array")
     wait_for(submit(farm, "rest", f"--dependency=afterany:{array}"))
     assert sorted(path.name for path in (farm / "baked").iterdir()) == ["a.blend", "b.blend", "c.blend"]
-    assert [json.loads((farm / f"job.{number}.summary.json").read_text())["done"] for number in (1, 2, 3)] == [1, 1, 1]
-    assert json.loads((farm / "job.summary.json").read_text())["done"] == 3
+    assert [json.loads((farm / f"job.json.{number}.summary.json").read_text())["done"] for number in (1, 2, 3)] == [1, 1, 1]
+    assert json.loads((farm / "job.json.summary.json").read_text())["done"] == 3
     (log,) = (path.read_text() for path in farm.glob("rest.*.log"))
     assert "3 of 3 shots are done already" in log
 
@@ -120,5 +120,5 @@ def test_an_array_whose_node_goes_down_runs_again_when_it_is_back_and_completes(
         subprocess.run(["scontrol", "update", f"nodename={node}", "state=resume"], check=False)  # It may be back by itself.
     wait_for(array)
     assert sorted(path.name for path in (farm / "baked").iterdir()) == ["a.blend", "b.blend", "c.blend"]
-    assert [json.loads((farm / f"job.{number}.summary.json").read_text())["done"] for number in (1, 2, 3)] == [1, 1, 1]
+    assert [json.loads((farm / f"job.json.{number}.summary.json").read_text())["done"] for number in (1, 2, 3)] == [1, 1, 1]
     assert not litter_in(farm)

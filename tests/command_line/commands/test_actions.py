@@ -116,5 +116,5 @@ def test_a_batch_converts_all_actions_of_every_shot(twobone, library, tmp_path):
     (tmp_path / "job.json").write_text(json.dumps(job), encoding="utf-8")
     ended = twobone("batch", tmp_path / "job.json")
     assert ended.code == 0, ended.complained
-    (record,) = report_of(tmp_path / "job.summary.json")["shots"]
+    (record,) = report_of(tmp_path / "job.json.summary.json")["shots"]
     assert {entry["action"] for entry in record["report"]["chains"]} == {"Idle", "Run", "Walk"}

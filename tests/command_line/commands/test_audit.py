@@ -43,7 +43,7 @@ def test_a_batch_audits_every_shot_and_saves_none(twobone, clips):
     (clips / "job.json").write_text(json.dumps({"use": "audit", "shots": ["*.blend"], "strict": True, "picture": picture}))
     files = {path: path.read_bytes() for path in clips.glob("*.blend")}
     ended = twobone("batch", clips / "job.json", "--quiet", "--jobs", "1")
-    summary = json.loads((clips / "job.summary.json").read_text())
+    summary = json.loads((clips / "job.json.summary.json").read_text())
     assert [shot["state"] for shot in summary["shots"]] == ["done", "strict"], ended
     assert sorted(path.name for path in clips.glob("*.svg")) == ["clean.svg", "slides.svg"]
     assert {path: path.read_bytes() for path in clips.glob("*.blend")} == files

@@ -182,7 +182,7 @@ def test_a_batch_takes_its_blenders_with_it(run_here, folder, monkeypatch, numbe
     ended = run_here(folder / "job.json", "--scripts")
     assert ended.code == 0, ended.said
     assert names_in(folder / "baked") == ["shot.blend", "wait1.blend", "wait2.blend"]
-    assert names_in(folder) == ["baked", "job.json", "job.json.reports", "job.summary.json", "pids", "shots", "tmp"]
+    assert names_in(folder) == ["baked", "job.json", "job.json.reports", "job.json.summary.json", "pids", "shots", "tmp"]
     assert len(keys_in(folder / "baked" / "wait1.blend")) == KEYS
 
 
@@ -192,7 +192,7 @@ def test_a_second_batch_with_one_summary_says_so(folder):
         assert wait_until(lambda: len(names_in(folder / "pids")) == 2)
         with batch(folder) as second:
             said = second.communicate(timeout=PATIENCE_IN_SECONDS)[0]
-        assert (second.returncode, "job.summary.json" in said, "another run" in said) == (6, True, True)
+        assert (second.returncode, "job.json.summary.json" in said, "another run" in said) == (6, True, True)
         with batch(folder, "--summary", folder / "other.json") as third:
             said = third.communicate(timeout=PATIENCE_IN_SECONDS)[0]
         assert third.returncode == 6  # One shot is done, and the others can be tried again.

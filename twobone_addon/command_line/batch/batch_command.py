@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import os
 import shutil
 import signal
 import sys
@@ -20,7 +21,7 @@ from ... import files
 from ...errors import AgainError, FileError, refused_by_system
 from ...files import one_line
 from ...pipeline.machine import cores, free_memory
-from ..job import OF_COMMAND, READS_ONLY, job_text, load_job
+from ..job import OF_COMMAND, READS_ONLY, Job, job_text, load_job
 from ..outcomes import ExitCode, Outcome, StoppedError, UsageError
 from ..output import OWN_WORDS, Voice, clean_standard_output, complain, hand_over, showable
 from ..outputs import KINDS, STANDARD_OUTPUT, is_earlier, refuse_wrong_outputs, spelled, write_document
@@ -37,12 +38,14 @@ from .shots import (
     Shot,
     ShotRecord,
     chosen_shot,
+    damage_of,
     done_before,
     expected,
     find_shots,
     fingerprint,
     summary,
     summary_beside,
+    taken_for_outputs,
     write_record,
 )
 from .workers import Worker, end, new_log, start_worker
@@ -159,6 +162,7 @@ def batch_command(arguments: argparse.Namespace, voice: Voice) -> Outcome:
         stack.enter_context(clean_standard_output(wanted=arguments.summary == STANDARD_OUTPUT))
         job = load_job(arguments.job)
         shots = find_shots(job)
+        _say_left_out(job, voice)
         if arguments.list:
             width = len(str(len(shots)))
             for number, shot in enumerate(shots, start=1):
@@ -173,13 +177,17 @@ def batch_command(arguments: argparse.Namespace, voice: Voice) -> Outcome:
             stack.enter_context(files.locked(path.absolute(), role="batch"))
         if arguments.logs is not None:
             _make(arguments.logs)
+        _warn_of_damaged(shots, progress)
         done = [done_before(shot, vars(arguments)) if arguments.resume else None for shot in shots]
         entries = [
             Entry(number, shot, before or ShotRecord(str(shot.path), str(shot.goal)))
             for number, (shot, before) in enumerate(zip(shots, done, strict=True), start=1)
         ]
         progress.skipped([shot.name for shot, before in zip(shots, done, strict=True) if before])
-        scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="twobone-batch-", ignore_cleanup_errors=True)))
+        remove_left_scratch()
+        begin = f"{SCRATCH}{os.getpid()}-"
+        scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix=begin, ignore_cleanup_errors=True)))
+        (scratch / OWNER).write_text(files.owner(), encoding="utf-8")
         stop = stack.enter_context(stop_requests())
         waiting = deque(entry for entry in entries if entry.record.state != DONE)
         Batch(arguments, scratch, progress, stop, waiting).work(at_once=arguments.jobs or _shots_at_once())
@@ -190,9 +198,31 @@ def batch_command(arguments: argparse.Namespace, voice: Voice) -> Outcome:
         if stop.wanted:
             raise StoppedError("Stopped with {done} of {count} shots done. Continue with --resume.", done=count, count=len(shots))
         voice.say(f"{count} of {len(shots)} shots done" + (f', summary in "{path}"' if path is not None else ""))
-    if path is None:
+    if arguments.summary == STANDARD_OUTPUT:
         hand_over("--summary", STANDARD_OUTPUT, document)
     return Outcome(_code([entry.record for entry in entries]))
+
+
+def _say_left_out(job: Job, voice: Voice) -> None:
+    if left_out := taken_for_outputs(job):
+        voice.say(f'No shots, since they lie where outputs go: {len(left_out)} files, such as "{left_out[0]}"')
+
+
+def _warn_of_damaged(shots: Sequence[Shot], progress: Progress) -> None:
+    for damage in filter(None, map(damage_of, shots)):
+        progress.warn(damage)
+
+
+SCRATCH, OWNER = "twobone-batch-", "owner"
+"""Beginning of the names of the batches' temporary folders, and the file in each that tells whose it is."""
+
+
+def remove_left_scratch() -> None:
+    """Remove temporary folders of batches that were killed before they could do it; of other users and computers none."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{SCRATCH}*"):
+        with contextlib.suppress(OSError, UnicodeDecodeError):
+            if files.has_owner_ended((folder / OWNER).read_text(encoding="utf-8")):
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def _shots_at_once() -> int:
@@ -202,11 +232,18 @@ def _shots_at_once() -> int:
 
 
 def _summary_path(arguments: argparse.Namespace, shots: list[Shot]) -> Path | None:
-    """Return the path of the summary, `None` for standard output; raises `UsageError` if it may not be written."""
+    """Return the path of the summary; raises `UsageError` if it may not be written.
+
+    `None` for standard output, and where nobody named one and what only reads may not write beside the job.
+    """
     if arguments.summary == STANDARD_OUTPUT:
         return None
     kind = "dry_run" if arguments.dry_run else "summary"
     path = Path(arguments.summary) if arguments.summary else summary_beside(arguments.job, arguments.shot, kind)
+    reads = all(shot.job.use in READS_ONLY for shot in shots) or arguments.dry_run
+    if arguments.summary is None and reads and not os.access(path.absolute().parent, os.W_OK):
+        complain(f'No summary is kept, since the folder of "{arguments.job}" may not be written to. Name one with --summary.')
+        return None
     if path.suffix != ".json":
         raise UsageError('"{path}" does not end in ".json". Name a .json file.', path=path)
     if spelled(path) in {spelled(taken) for shot in shots for taken in (shot.path, shot.goal)}:

@@ -8,10 +8,11 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from types import UnionType
+from typing import Any, get_args, get_origin, get_type_hints
 
 from ...errors import FileError
 from ...files import NOTHING, content_of, followed, read_table
@@ -26,13 +27,16 @@ from ..outputs import spelled, write_document
 FOLDERS = "**"
 """Pattern part that matches any number of folders."""
 
+RECORDS = ".reports"
+"""What is added to the name of a job for the folder of its records."""
+
 LETTERS = 60
 """Maximum number of characters of a shot's name in the names of its summary and its record."""
 
 PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 PLACEHOLDERS = (
-    "{shot} (file name without .blend), {folder} (the shot's folder), {job} (job file without suffix) "
-    "and {version} (the next number that is free)"
+    "{shot} (file name without .blend), {path} (its folder, seen from the job), {folder} (its folder), "
+    "{job} (job file without suffix) and {version} (the next number that is free)"
 )
 VERSION = "\0"
 """What stands for the version until it is known; no name of a file has it."""
@@ -58,8 +62,11 @@ class Shot:
 
     @property
     def record(self) -> Path:
-        """The file beside the job that tells by which batch the shot was done; different shots have different ones."""
-        return self.job.path.with_name(f"{self.job.path.name}.reports") / f"{_marked(self.path.stem, str(self.path))}.json"
+        """The file beside the job that tells by which batch the shot was done; different shots have different ones.
+
+        It is named after the shot's place in the job's folder, so that it is found again wherever that folder goes.
+        """
+        return self.job.path.with_name(self.job.path.name + RECORDS) / f"{_marked(self.path.stem, self.name)}.json"
 
 
 def _marked(name: str, whole: str) -> str:
@@ -69,13 +76,13 @@ def _marked(name: str, whole: str) -> str:
 
 
 def summary_beside(job: Path, shot: str | None, kind: str) -> Path:
-    """Return the path of the summary of the whole job, or of one shot; different shot names give different paths."""
+    """Return the path of the summary of the whole job, or of one shot; different jobs and shots give different paths."""
     if shot is None:
-        return job.with_name(f"{job.stem}.{kind}.json")
+        return job.with_name(f"{job.name}.{kind}.json")
     shot = shot.removeprefix("#")
     name = shot.removesuffix(".blend")
     is_plain = name == shot and re.fullmatch(rf"[\w.-]{{0,{LETTERS}}}", name)
-    return job.with_name(f"{job.stem}.{name if is_plain else _marked(name, shot)}.{kind}.json")
+    return job.with_name(f"{job.name}.{name if is_plain else _marked(name, shot)}.{kind}.json")
 
 
 def find_shots(job: Job) -> list[Shot]:
@@ -98,10 +105,11 @@ def find_shots(job: Job) -> list[Shot]:
             file=both.file,
         )
     folder = followed(job.path).parent
-    paths = sorted({path for pattern in job.shots for path in _matches(job, folder, pattern)})
+    outputs = _output_folders(job, folder)
+    paths = sorted({path for pattern in job.shots for path in _matches(job, folder, pattern, outputs)})
     tables: dict[Path, list[ShotTable]] = {}
     for table in job.tables:
-        for path in _matches(job, folder, table.file):
+        for path in _matches(job, folder, table.file, outputs):
             tables.setdefault(path, []).append(table)
     shots = []
     for path in paths:
@@ -110,18 +118,43 @@ def find_shots(job: Job) -> list[Shot]:
         name = path.relative_to(folder).as_posix() if path.is_relative_to(folder) else str(path)
         shots.append(Shot(path, goal, name, own_job))
     if not job.in_place:
-        _refuse_mixed_up(job, folder, shots)
+        _refuse_mixed_up(job, folder, shots, outputs)
     return shots
 
 
-def _matches(job: Job, folder: Path, pattern: str) -> set[Path]:
+def _output_folders(job: Job, folder: Path) -> list[Path]:
+    """Return the folders, below that of the job, that hold nothing but outputs: the beginnings of the output patterns."""
+    fixed = [PLACEHOLDER.split(output)[0].rpartition("/")[0] for output in (job.output, *(table.output for table in job.tables))]
+    return [folder / name for name in fixed if name and (folder / name).is_relative_to(folder) and ".." not in Path(name).parts]
+
+
+def _goes_through(pattern: str, folder: Path, outputs: Sequence[Path]) -> list[Path]:
+    """Return those folders of outputs that a pattern with `**` reaches only because it goes through all folders."""
+    parts = _parts(pattern)
+    if FOLDERS not in parts:
+        return []
+    named = Path(Path(pattern).anchor or folder, *parts[: parts.index(FOLDERS)])
+    return [output for output in outputs if not named.is_relative_to(output)]
+
+
+def taken_for_outputs(job: Job) -> list[Path]:
+    """Return the files that match a pattern of shots with `**` but lie where outputs go, and are no shots therefore."""
+    folder = followed(job.path).parent
+    outputs = _output_folders(job, folder)
+    found = {path for pattern in job.shots for path in _matches(job, folder, pattern, ())} if outputs else set()
+    return sorted(found - {path for pattern in job.shots for path in _matches(job, folder, pattern, outputs)})
+
+
+def _matches(job: Job, folder: Path, pattern: str, outputs: Sequence[Path]) -> set[Path]:
+    """Return the files that a pattern names; with `**` it goes through all folders but those of outputs."""
     if not glob.has_magic(pattern) or os.path.isfile(folder / pattern):  # noqa: PTH113 - names may have brackets, and patterns may be too long for one
         return {followed(folder / pattern)}  # A file that is missing fails as a shot, and the others go on.
     start, parts = Path(Path(pattern).anchor or folder), _parts(pattern)
     # Hidden files are meant only by a pattern that names their dot. `**` does not go through links, which may form circles.
     is_hidden = any(part.startswith(".") for part in parts)
     try:
-        paths = [path for path in start.glob("/".join(parts)) if path.is_file()]
+        others = _goes_through(pattern, folder, outputs)
+        paths = [path for path in start.glob("/".join(parts)) if path.is_file() and not any(map(path.is_relative_to, others))]
     except (OSError, ValueError) as error:  # Such as a pattern that is too long.
         raise UsageError(
             'Job "{path}", key "shots": {pattern} cannot be searched for ({reason}). Correct the pattern.',
@@ -156,7 +189,7 @@ def _goal(job: Job, folder: Path, shot: Path) -> Path:
             path=job.path,
             shot=shot,
         )
-    known = {"shot": shot.stem, "folder": str(shot.parent), "job": job.path.stem, "version": VERSION}
+    known = _values(job, folder, shot)
     text, rest = PLACEHOLDER.sub(lambda match: known.get(match[1], ""), job.output), PLACEHOLDER.sub("", job.output)
     for match in PLACEHOLDER.finditer(job.output):
         if match[1] not in known:
@@ -182,23 +215,38 @@ def _goal(job: Job, folder: Path, shot: Path) -> Path:
     return goal.with_name(goal.name.replace(VERSION, f"{highest + 1:0{DIGITS}}"))
 
 
-def _refuse_mixed_up(job: Job, folder: Path, shots: list[Shot]) -> None:
+def _values(job: Job, folder: Path, shot: Path) -> dict[str, str]:
+    """Return what stands for each placeholder of an output; raises `UsageError` for {path} with a shot outside the folder."""
+    values = {"shot": shot.stem, "folder": str(shot.parent), "job": job.path.stem, "version": VERSION}
+    if shot.is_relative_to(folder):
+        return values | {"path": shot.parent.relative_to(folder).as_posix()}
+    if "{path}" in job.output:
+        what = 'has {{path}}, but shot "{shot}" is outside the folder of the job. Begin with {{folder}} instead'
+        raise _wrong_output(job, what, shot=shot)
+    return values
+
+
+def _refuse_mixed_up(job: Job, folder: Path, shots: list[Shot], outputs: Sequence[Path]) -> None:
     """Refuse outputs that two shots share, that are shots or match a pattern of shots, or that go to a folder with shots."""
     sources = {spelled(shot.path) for shot in shots}
     holding = {spelled(shot.path.parent) for shot in shots}
     patterns = []
-    for parts in [_parts(str(folder / pattern)) for pattern in job.shots if glob.has_magic(pattern)]:
+    for pattern in filter(glob.has_magic, job.shots):
+        parts, others = _parts(str(folder / pattern)), _goes_through(pattern, folder, outputs)
         names = [re.sub(r"\\[zZ]$", "", fnmatch.translate(part)).replace(".*", "[^/]*") for part in parts]
         one_by_one = ["(?:[^/]+/)*" if part == FOLDERS else f"{name}/" for part, name in zip(parts, names, strict=True)]
-        patterns.append("".join(one_by_one).removesuffix("/"))
+        places = [re.escape(other.as_posix().removeprefix(other.anchor)) for other in others]
+        beside = f"(?!(?:{'|'.join(places)})/)" if places else ""
+        patterns.append(beside + "".join(one_by_one).removesuffix("/"))
     would_be_found = re.compile("|".join(patterns) or "(?!)")
     taken: dict[str, Shot] = {}
     for shot in [shot for shot in shots if shot.job.use not in READS_ONLY]:
         goal = followed(shot.goal)
         name = spelled(goal)
         if name in taken:
-            what = 'saves both "{first}" and "{shot}" as "{goal}". Use {{shot}} in it'
-            raise _wrong_output(job, what, first=taken[name].name, shot=shot.name, goal=goal)
+            what = 'saves both "{first}" and "{shot}" as "{goal}". Use {missing} in it'
+            missing = "{path}/{shot}" if "{shot}" in job.output else "{shot}"
+            raise _wrong_output(job, what, first=taken[name].name, shot=shot.name, goal=goal, missing=missing)
         if name in sources or would_be_found.fullmatch(goal.as_posix().removeprefix(goal.anchor)):
             what = 'saves "{shot}" as "{goal}", which is a shot itself. Save to another folder'
             raise _wrong_output(job, what, shot=shot.name, goal=goal)
@@ -296,21 +344,83 @@ class ShotRecord:
 def write_record(path: Path, record: ShotRecord) -> None:
     """Write the record of a shot that is done, or is about to be saved; raises `FileError`.
 
-    Then the output is known to be a batch's own, whenever that is killed.
+    Then the output is known to be a batch's own, whenever that is killed. Paths in the job's folder are written as seen from
+    there, so that they hold when the folder is renamed, or mounted elsewhere.
     """
-    write_document("record", path, {"version": FORMAT, **asdict(record)})
+    folder = followed(path.parent.parent)
+    seen = {name: _seen_from(folder, Path(value)) for name, value in (("shot", record.shot), ("output", record.output))}
+    write_document("record", path, {"version": FORMAT, **asdict(record), **seen})
+
+
+def _seen_from(folder: Path, path: Path) -> str:
+    whole = followed(path)
+    return whole.relative_to(folder).as_posix() if whole.is_relative_to(folder) else str(path)
 
 
 def record_of(shot: Shot) -> ShotRecord | None:
-    """Return the record of a shot; `None` if there is none, or another file in its place."""
+    """Return the record of a shot, with whole paths; `None` if there is none, or one that is damaged."""
     try:
-        record = read_table(shot.record)
+        return _read_record(_found_record(shot))
     except FileError:
         return None
-    names = [entry.name for entry in fields(ShotRecord)]
-    if not isinstance(record, dict) or not set(names) <= record.keys() or not isinstance(record["output"], str):
-        return None
-    return ShotRecord(**{name: record[name] for name in names})
+
+
+def damage_of(shot: Shot) -> str:
+    """Return a sentence about the record of a shot that is there but cannot be used; empty otherwise."""
+    path = _found_record(shot)
+    try:
+        if path.exists():
+            _read_record(path)
+    except FileError as error:
+        return f"{error} Shot {shown(shot.name)} counts as not done yet."
+    return ""
+
+
+def _found_record(shot: Shot) -> Path:
+    """Return the path of a shot's record; if this job has none, the newest one of a job that is no longer there by its name."""
+    if shot.record.exists():
+        return shot.record
+    folders = [folder for folder in shot.record.parent.parent.glob(f"*{RECORDS}") if not folder.with_suffix("").exists()]
+    of_renamed = [folder / shot.record.name for folder in folders if (folder / shot.record.name).is_file()]
+    return max(of_renamed, key=lambda path: path.stat().st_mtime, default=shot.record)
+
+
+def _saved_before(shot: Shot) -> set[str]:
+    """Return the digests of what batches have saved for a shot: its contents tell an output, wherever it lies by now.
+
+    They count even where the rest of the record is damaged, so that the shot can be done anew.
+    """
+    try:
+        table = read_table(_found_record(shot))
+    except FileError:
+        return set()
+    digests = (table.get(name) for name in ("output_sha256", "earlier_sha256")) if isinstance(table, dict) else ()
+    return {digest for digest in digests if isinstance(digest, str)}
+
+
+def _read_record(path: Path) -> ShotRecord:
+    """Read a record by its schema; raises `FileError` that names what is damaged."""
+    table, hints = read_table(path), get_type_hints(ShotRecord)
+    if not isinstance(table, dict):
+        raise FileError('Record "{path}" is damaged: it is not a table of keys and values.', path=path)
+    for name, hint in hints.items():
+        if name not in table or not _is_of(hint, table[name]) or (name == "state" and table[name] not in STATES):
+            raise FileError('Record "{path}" is damaged: key "{key}" is missing or wrong.', path=path, key=name)
+    record = ShotRecord(**{name: table[name] for name in hints})
+    folder = followed(path.parent.parent)
+    record.shot, record.output = (str(followed(folder / value)) for value in (record.shot, record.output))
+    return record
+
+
+def _is_of(hint: Any, value: object) -> bool:
+    """Whether a value read from JSON has the type of a record's field."""
+    if isinstance(hint, UnionType):
+        return any(_is_of(part, value) for part in get_args(hint))
+    if get_origin(hint) is list:
+        return isinstance(value, list) and all(_is_of(get_args(hint)[0], entry) for entry in value)
+    if hint is float:
+        return isinstance(value, int | float) and not isinstance(value, bool)
+    return isinstance(value, get_origin(hint) or hint) and (hint is not int or not isinstance(value, bool))
 
 
 def fingerprint(job: Job, flags: Mapping[str, Any], content: str) -> str:
@@ -331,8 +441,7 @@ def done_before(shot: Shot, flags: Mapping[str, Any]) -> ShotRecord | None:
         record is not None
         and record.state == DONE
         and record.fingerprint == fingerprint(shot.job, flags, content_of(shot.path))
-        and record.output_sha256 in {NOTHING, content_of(Path(record.output))}
-        and ("{version}" in shot.job.output or Path(record.output) == shot.goal)
+        and record.output_sha256 in {NOTHING, content_of(Path(record.output) if "{version}" in shot.job.output else shot.goal)}
     )
     return record if is_done else None
 
@@ -349,9 +458,8 @@ def expected(shot: Shot, *, replace: bool, no_clobber: bool) -> str:
         return NOTHING
     if no_clobber:
         raise FileError('"{goal}" already exists, and --no-clobber replaces nothing. Move it away.', goal=goal)
-    content, record = content_of(goal), record_of(shot)
-    known = {record.output_sha256, record.earlier_sha256} if record and Path(record.output) == goal else set()
-    if content and (content in known or not goal.stat().st_size):
+    content = content_of(goal)
+    if content and (content in _saved_before(shot) or not goal.stat().st_size):
         return content
     if replace:
         return ANY
