@@ -22,8 +22,9 @@ from ..scene.graph.rig_graph import RigGraph, Stillness, turning
 from ..scene.lookup import object_named
 from ..scene.rig.chain_finding import bones_between
 from ..scene.rig.constraints import is_acting, is_live, reads_anything
-from ..scene.rig.rest_reading import carrier_of, feet_elsewhere, is_carried, stays_behind
+from ..scene.rig.rest_reading import is_carried, stays_behind
 from ..scene.sampling.evaluate import at_frame, values_over
+from ..scene.visible.feet_beside import cannot_go_along, feet_beside
 from ..scene.visible.response import override_of
 from ..scene.visible.skin import Skins
 from ..scene.visible.switches import SAME, influences_change, same_values, switch_frames, switch_values
@@ -255,14 +256,17 @@ def _refusal(poser: Poser, so: str) -> DependencyError:
     return DependencyError(Sentence(text, values | {"remedy": CONVERT_FIRST}, kind=ON_IK))
 
 
-def foot_left_behind(armature: Object, names: ChainNames) -> Sentence | None:
+def foot_left_behind(armature: Object, names: ChainNames, *, keys_feet: bool = True) -> Sentence | None:
     """Why the foot of a limb would stay where it is when the limb is keyed, with the remedy; `None` where it goes along.
+
+    A foot that the limb only meets goes along by keys of its own, where it can take them and the task `keys_feet`.
 
     What IK or a switch poses it by counts, so this is asked of limbs that nothing else poses.
     """
-    is_tip = carrier_of(armature, names) != names.tip
-    for foot in [armature.pose.bones[names.tip]] if is_tip else feet_elsewhere(armature, names):
-        is_left = stays_behind(foot, names)
+    for foot in feet_beside(armature, names):
+        is_left, reason = stays_behind(foot, names), cannot_go_along(foot) if keys_feet else Sentence("only the root is keyed")
+        if is_left and reason is None:
+            continue
         if is_left or is_carried(foot, names.lower):
             # With the foot on the leg this is a dependency cycle, which Blender breaks at either end, muted or not.
             for bone, constraint in _following(armature, names, foot):
@@ -277,9 +281,10 @@ def foot_left_behind(armature: Object, names: ChainNames) -> Sentence | None:
                 )
         if is_left:
             return note(
-                'Foot "{foot}" is not parented to the leg and does not follow it, so it would stay behind when the leg moves. '
-                'Give it a Copy Location constraint to the tail of bone "{lower}".',
+                'Foot "{foot}" is not parented to the leg and does not follow it, and its location cannot be keyed along: '
+                '{reason}. Give it a Copy Location constraint to the tail of bone "{lower}".',
                 foot=foot.name,
+                reason=reason,
                 lower=names.lower,
             )
     return None

@@ -16,11 +16,11 @@ from ..core.curves.frames import cuts, goes_on, meets, seam_slopes, turning_poin
 from ..core.curves.reduction import reduce_keys
 from ..core.rig.bones import BoneChannels, RestBone
 from ..core.rig.channels import channel_rotations
-from ..core.rig.inheritance import pose_with_channels
+from ..core.rig.inheritance import parent_transform, pose_with_channels
 from ..core.rig.posing import joints_of
 from ..records import replace
 from ..scene.blender_types import Channel
-from ..scene.bones import rotation_path, scale_path
+from ..scene.bones import location_path, rotation_path, scale_path
 from ..scene.keys.tables import (
     ChannelKeys,
     Keyed,
@@ -29,7 +29,7 @@ from ..scene.keys.tables import (
 )
 from .keys_beside import held_beside, holds
 from .motion.plan_motion import points
-from .plan.chain_plan import ChainPlan
+from .plan.chain_plan import ELSEWHERE, ChainPlan
 from .pose.solving import CurvedChain, CurveSamples, SolvedChain
 
 
@@ -119,9 +119,10 @@ class PosedByCurves:
         keyed = [poses[index] for index in plan.rest.turning]
         posed = [*(poses[index][:, :3, 3] for index in plan.rest.turning[1:]), points(poses[-1], plan.rest.tip)]
         if self.end is not None:
-            end = self.end.posed(poses[plan.end_parent], values, rows)
+            end = self.end.posed(self._above_end(poses, rows), values, rows)
             posed.append(points(end, np.array([0.0, self.end.bone.length, 0.0])))
             keyed.append(end)
+        posed += self._feet_along(values, rows)
         posed += [points(pose, np.array([self.lever, 0.0, 0.0])) for pose in keyed if self.lever]
         world = frame_rows(motion.world_from_armature, rows)
         return np.stack(np.broadcast_arrays(*(points(world, point) for point in posed)), axis=1)
@@ -130,6 +131,24 @@ class PosedByCurves:
         """Function measuring how far other values move the points from where `values` `(N, K)` at `rows` `(N,)` have them."""
         exact = np.concatenate([self.points(values[part], rows[part]) for part in portions(len(values))])
         return lambda tried, indices: magnitude(self.points(tried, rows[indices]) - exact[indices])
+
+    def _above_end(self, poses: list[Array], rows: Indices) -> Array | None:
+        plan, motion = self.solved.plan, self.solved.motion
+        if plan.end_parent != ELSEWHERE:
+            return poses[plan.end_parent]
+        above = motion.along[0].above
+        return None if above is None else frame_rows(above, rows)
+
+    def _feet_along(self, values: Array, rows: Indices) -> list[Array]:
+        """Moves `(M, 3)` of the feet that are keyed along, armature space, from where their locations are zero."""
+        columns = {(curve.path, curve.index): number for number, curve in enumerate(self.solved.curves)}
+        moves = []
+        for foot, motion in zip(self.solved.plan.along, self.solved.motion.along, strict=True):
+            above = None if motion.above is None else frame_rows(motion.above, rows)
+            place = np.reshape(parent_transform(foot.bone, above).place, (-1, 3, 3))
+            location = values[:, [columns[location_path(foot.bone), axis] for axis in range(3)]]
+            moves.append((place @ location[..., None])[..., 0])
+        return moves
 
 
 QUATERNION = ".rotation_quaternion"

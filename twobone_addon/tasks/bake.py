@@ -13,7 +13,7 @@ from ..core.curves.frames import NEAR_FRAME
 from ..errors import TwoBoneError
 from ..pipeline.beginning import ToWrite
 from ..pipeline.chosen_actions import own_span
-from ..pipeline.gate import foot_left_behind, refuse_posed, who_poses
+from ..pipeline.gate import foot_left_behind, refuse_left_behind, refuse_posed, who_poses
 from ..pipeline.keying import KeyedChain, keyed_chain
 from ..pipeline.motion.plan_motion import followed_motion, motion_quantities, without_target
 from ..pipeline.plan.naming import named
@@ -181,8 +181,8 @@ def plan_chains(scene: Scene, settings: BakeAllSettings, active: Object | None, 
                 plan = plan_before_keys(scene, with_range(chain, own_span(chosen)), active)
                 armature, names = object_named(plan.names.armature), plan.names
                 refuse_posed(who_poses(scene, armature, names, plan.within, skins=skins))
-            left = foot_left_behind(armature, names)
-            plans.append(plan if left is None else replace(plan, notes=(*plan.notes, left)))
+                refuse_left_behind(foot_left_behind(armature, names))
+            plans.append(plan)
         except TwoBoneError as error:
             if chosen is None:
                 raise

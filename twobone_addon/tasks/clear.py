@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from ..pipeline.chosen_actions import own_span
+from ..pipeline.plan.completing import names_of
 from ..pipeline.plan.found_chain import end_bone_of, find_chain
 from ..pipeline.plan.frame_choice import frame_range
 from ..pipeline.plan.naming import named
@@ -18,7 +19,7 @@ from ..records import replace
 from ..said import Sentence, joined, note
 from ..scene.actions import OwnAction, actions_of
 from ..scene.blender_types import Object, Property, Scene
-from ..scene.bones import ChainNames, read_rest_bone, rotation_path, scale_path
+from ..scene.bones import ChainNames, location_path, read_rest_bone, rotation_path, scale_path
 from ..scene.keys.clearing import ClearedKeys, clear_keys, unmake
 from ..scene.keys.contact_keys import contact_path
 from ..scene.keys.destinations import is_planted, paths_of_strips, remove_baked_strip, strips_of
@@ -27,6 +28,7 @@ from ..scene.keys.ledger import Ledger, count_baked_keys, ledgers_of_objects
 from ..scene.keys.replaced import FOUND, WITH_FEET, limb_name
 from ..scene.lookup import bone_owner, object_named, owner_of
 from ..scene.rig.rest_reading import foot_bone
+from ..scene.visible.feet_beside import feet_beside
 from ..scene.writer import assign, at_end
 from ..settings import BakeSettings
 from ..settings.tasks import TABLES, ClearSettings
@@ -123,6 +125,9 @@ def _clearing(scene: Scene, settings: BakeSettings, active: Object | None, *, in
     keyed_bones = [rest.bones[index] for index in rest.turning] + ([end_bone] if end_bone else [])
     rotations = [rotation_path(bone) for bone in keyed_bones]
     feet = [rotation_path(read_rest_bone(foot))] if foot else []
+    # What the leg only meets may have gone along, and still counts as its foot once it is freed of what kept it there.
+    for beside in feet_beside(armature, names):
+        feet += [rotation_path(read_rest_bone(beside)), location_path(read_rest_bone(beside))]
     contacts = {contact_path(leg) for leg in armature.twobone.chains if leg.upper == names.upper}
     scales = [scale_path(rest.bones[index]) for index in rest.turning]
     same = [str(limb.name) for limb in armature.twobone.chains if (limb.upper, limb.lower) == (names.upper, names.lower)]
@@ -221,14 +226,23 @@ def _replaced(armature: Object, chain_paths: set[str]) -> set[str]:
     """
     ledger = Ledger.present(armature)
     planted = ledger.planted_paths() if ledger is not None else set()
-    roots = {path for path in planted if _is_root(path)}
+    roots = {path for path in planted if _is_root(armature, path)}
     if planted == roots:
         return roots
     return planted if roots and chain_paths & planted else chain_paths & planted
 
 
-def _is_root(path: str) -> bool:
-    return path.endswith("location")
+def _is_root(armature: Object, path: str) -> bool:
+    """Whether a location was keyed for a root, and not for a foot that goes along with its leg."""
+    return path.endswith("location") and path not in _feet_paths(armature)
+
+
+def _feet_paths(armature: Object) -> set[str]:
+    """Data paths of the locations of all feet beside stored chains."""
+    bones = armature.pose.bones
+    chains = [chain for chain in armature.twobone.chains if chain.upper in bones and chain.lower in bones]
+    names = [names_of(chain) for chain in chains if not chain.tip or chain.tip in bones]
+    return {location_path(read_rest_bone(foot)) for limb in names for foot in feet_beside(armature, limb)}
 
 
 def _with_roots_held(clearings: Sequence[Clearing]) -> tuple[list[Clearing], dict[str, list[str]]]:
@@ -256,7 +270,7 @@ def _rotations(armature: Object, chain: Any) -> set[str]:
 
 def _fitted_roots(clearing: Clearing) -> list[str]:
     """Names of the roots that are restored alone, because they were moved for no planting."""
-    if not all(map(_is_root, clearing.replaced)):
+    if not all(_is_root(object_named(clearing.armature), path) for path in clearing.replaced):
         return []
     return _root_names(object_named(clearing.armature), clearing.replaced)
 
@@ -268,7 +282,7 @@ def _bone_names(armature: Object) -> dict[str, str]:
 
 def _root_names(armature: Object, paths: set[str]) -> list[str]:
     bones, object_name = _bone_names(armature), str(armature.name)
-    return list(dict.fromkeys(bones.get(owner_of(path), object_name) for path in sorted(paths) if _is_root(path)))
+    return list(dict.fromkeys(bones.get(owner_of(path), object_name) for path in sorted(paths) if _is_root(armature, path)))
 
 
 def _planted_together(clearing: Clearing) -> list[str]:
@@ -276,7 +290,7 @@ def _planted_together(clearing: Clearing) -> list[str]:
     if clearing.strips is not None:
         return clearing.strips if len(clearing.strips) > 1 else []
     armature = object_named(clearing.armature)
-    roots = {path for path in clearing.replaced if _is_root(path)}
+    roots = {path for path in clearing.replaced if _is_root(armature, path)}
     if not roots or len(roots) == len(clearing.replaced):
         return []
     owners = {owner_of(path) for path in clearing.replaced if path not in roots}

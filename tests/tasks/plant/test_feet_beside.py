@@ -8,6 +8,7 @@ import pytest
 
 import twobone_addon as twobone
 from tests.tasks.checks.all_keys import all_keys
+from tests.tasks.checks.beside import ways_to_the_foot
 from tests.tasks.rigs.robot import LAST, robot
 from tests.tasks.scenes import add_empty, set_range
 from twobone_addon.scene.versions import curve_bag
@@ -137,15 +138,24 @@ def assert_feet_stand_on_their_legs(rig, report):
 
 @pytest.mark.parametrize(
     "kind",
-    [
-        the_foot_itself,
-        a_child_of_the_foot,
-        an_empty_on_the_foot,
-        a_pole_below_the_foot,
-        a_control_above_the_foot,
-        a_control_that_the_foot_copies,
-    ],
+    [the_foot_itself, a_child_of_the_foot, an_empty_on_the_foot, a_pole_below_the_foot, a_control_above_the_foot],
 )
+def test_a_robots_feet_go_along_with_their_legs(empty_file, capfd, kind):
+    """Whatever the muted IK of the legs follows: keys on the feet are no cycle."""
+    rig = on_fk(kind)
+    frames = np.arange(1.0, LAST + 1)
+    before = [ways_to_the_foot(rig, f"LowerLeg{side}", f"Foot{side}", frames)[0] for side in "LR"]
+    report = twobone.plant()
+    for side, way, chain in zip("LR", before, report.chains, strict=True):
+        new_way, foot = ways_to_the_foot(rig, f"LowerLeg{side}", f"Foot{side}", frames)
+        assert np.abs(new_way - way).max() < 1e-5
+        assert chain.contacts
+        for contact in chain.contacts:
+            assert np.ptp(foot[int(contact.first) - 1 : int(contact.last)], axis=0).max() < 1e-4
+    assert "ependency cycle" not in "".join(capfd.readouterr())
+
+
+@pytest.mark.parametrize("kind", [a_control_that_the_foot_copies])
 def test_a_robots_feet_stand_by_what_the_refusals_say(empty_file, capfd, kind):
     """One press for each foot, and one that plants: no foot is left behind, and following a refusal leads to no cycle."""
     rig = on_fk(kind)

@@ -11,6 +11,7 @@ from ...core.arrays import every_row, still_row
 from ...core.rig.bones import BoneChannels, ChainMotion, RestBone
 from ...core.rig.channels import channel_rotations
 from ...core.rig.inheritance import local_basis
+from ...core.rig.posing import joints_of, pose_path
 from ...core.rig.rotations import determinant, nearest_rotation
 from ...errors import ObjectError
 from ...records import replace
@@ -20,6 +21,18 @@ from ..plan.chain_plan import ChainPlan
 
 LARGEST = 1e18
 """Largest usable value: Blender computes in single precision, where the squares of larger numbers are infinite."""
+
+
+@dataclass(frozen=True, slots=True)
+class FootMotion:
+    """The present motion of a foot that is keyed along."""
+
+    location: VectorRows
+    """`(F, 3)` its location channels."""
+    above: MatrixRows | None
+    """`(F, 4, 4)` pose of its parent, armature space; `None` without one."""
+    meets: VectorRows
+    """`(F, 3)` the tip of the limb with which its location goes, armature space."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +61,8 @@ class PlanMotion:
     """`(F, 4, 4)` pose of the bone at the tip, armature space; `None` if it is not rotated."""
     end_rotation_values: VectorRows | None
     """`(F, 4)` values of that bone's rotation channels."""
+    along: tuple[FootMotion, ...]
+    """Of the feet that are keyed along."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +88,7 @@ def unaimed_quantities(plan: ChainPlan) -> list[Quantity]:
         *plan.channels,
         *(quantity for quantity in optional if quantity is not None),
         *constrained,
+        *(quantity for foot in plan.along for quantity in (foot.channels, foot.above) if quantity is not None),
         *plan.animated_settings.values(),
         *plan.carried_over,
     ]
@@ -89,12 +105,13 @@ def plan_motion(plan: ChainPlan, samples: Samples) -> PlanMotion:
     world_from_armature = samples[plan.armature_world]
     _refuse_zero_scale(plan, world_from_armature)
     values = [samples[quantity] for quantity in plan.channels]
+    chain = _chain_motion(plan, samples, values)
     pole, end_channels = at(plan.pole_world), at(plan.end_channels)
     # The range of a setting is soft, so its curve may leave it.
     influence = at(plan.animated_settings.get("influence"))
     return PlanMotion(
         frames=plan.frames,
-        chain=_chain_motion(plan, samples, values),
+        chain=chain,
         rotation_values=tuple(value[:, 3:7].copy() for value in values),  # A view would keep all samples of a long take.
         world_from_armature=world_from_armature,
         armature_from_world=np.linalg.inv(world_from_armature),
@@ -104,6 +121,16 @@ def plan_motion(plan: ChainPlan, samples: Samples) -> PlanMotion:
         bend=at(plan.animated_settings.get("bend")),
         end_pose=at(plan.end_pose),
         end_rotation_values=None if end_channels is None else end_channels[:, 3:7].copy(),
+        along=_feet_along(plan, samples, chain),
+    )
+
+
+def _feet_along(plan: ChainPlan, samples: Samples, chain: ChainMotion) -> tuple[FootMotion, ...]:
+    if not plan.along:
+        return ()
+    tips = joints_of(plan.rest, pose_path(plan.rest, chain))[:, -1]
+    return tuple(
+        FootMotion(samples[foot.channels][:, :3].copy(), samples[foot.above] if foot.above else None, tips) for foot in plan.along
     )
 
 

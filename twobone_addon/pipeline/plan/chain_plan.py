@@ -10,10 +10,13 @@ from ...core.rig.limb_normals import Hinges
 from ...core.rig.posing import scale_carriers
 from ...said import Sentence
 from ...scene.blender_types import Channel
-from ...scene.bones import ChainNames, rotation_path, scale_path
+from ...scene.bones import ChainNames, location_path, rotation_path, scale_path
 from ...scene.keys.tables import Keyed
 from ...scene.sampling.quantities import Quantity
 from ...settings import BakeSettings
+
+ELSEWHERE = -1
+"""Stands for the index of a bone's parent that is not of the chain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +31,16 @@ class SourceLimb:
     """`(3, 3)` rest orientation of the chain's end bone relative to that of the target bone turned by `heading`, in the world."""
     heading: Array
     """`(3, 3)` rotation about the world's Z axis from the way that the source faces to the way that the armature faces."""
+
+
+@dataclass(frozen=True, slots=True)
+class FootAlong:
+    """A foot that the limb's end only meets, whose location is keyed along."""
+
+    bone: RestBone
+    channels: Quantity
+    above: Quantity | None
+    """Pose of its parent; `None` without one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +67,7 @@ class ChainPlan:
     end_bone: RestBone | None
     """The bone at the tip, if it is rotated."""
     end_parent: int
-    """Index in `rest.bones` of the end bone's parent."""
+    """Index in `rest.bones` of the end bone's parent; `ELSEWHERE` for a foot that is keyed along."""
     keyed: dict[Channel, Keyed]
     """Present keys of each channel that may be written, by data path and array index."""
     repeats: bool
@@ -69,6 +82,8 @@ class ChainPlan:
     """Hinge axes at `frames`, found with the help of other frames; `None` if no others were sampled."""
     is_cut: bool = False
     """Whether several takes follow each other in the range, which is then no loop unless the settings say so."""
+    along: tuple[FootAlong, ...] = ()
+    """Feet keyed along. One that is the end bone comes first."""
     held: Mask | None = None
     """`(K,)` keys that hold until the next one, because the motion does; `None` for none, see `stages.with_steps`."""
 
@@ -143,12 +158,17 @@ class ChainPlan:
 
     def keyed_paths(self) -> list[str]:
         """Data paths of all channels that the bake writes."""
-        return self.rotation_paths() + (self.scale_paths() if self.settings.reach == "STRETCH" else [])
+        scales = self.scale_paths() if self.settings.reach == "STRETCH" else []
+        return [*self.rotation_paths(), *self.along_paths(), *scales]
 
     def rotation_paths(self) -> list[str]:
         """Data paths of the rotations of all bones that turn, the end bone included."""
         turned = [self.rest.bones[index] for index in self.rest.turning] + ([self.end_bone] if self.end_bone else [])
         return [rotation_path(bone) for bone in turned]
+
+    def along_paths(self) -> list[str]:
+        """Data paths of the locations of feet that are keyed along."""
+        return [location_path(foot.bone) for foot in self.along]
 
     def scale_paths(self) -> list[str]:
         """Data paths of the scales that stretching writes."""

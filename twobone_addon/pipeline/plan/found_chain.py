@@ -14,7 +14,9 @@ from ...scene.lookup import find_armature, find_object
 from ...scene.rig.chain_finding import chain_from_names, chain_from_selection
 from ...scene.rig.rest_reading import carrier_of, read_rest_chain, starts_at_tail
 from ...scene.rig.rigify_reading import rigify_limbs
+from ...scene.visible.feet_beside import feet_along
 from ...settings import OPTION, BakeSettings
+from .chain_plan import ELSEWHERE
 from .frame_choice import frame_range
 
 
@@ -94,6 +96,9 @@ def end_bone_of(chain: FoundChain, settings: BakeSettings) -> tuple[RestBone | N
         return None, 0
     bones = chain.rest.bones
     if carrier_of(chain.armature, chain.names) != chain.names.tip:
+        tip = chain.armature.pose.bones[chain.names.tip]
+        if tip in feet_along(chain.armature, chain.names):
+            return read_rest_bone(tip), ELSEWHERE
         raise ChainError(
             'Bone "{bone}" at the tip is parented elsewhere, so the chain cannot turn it. Let the end follow.',
             bone=chain.names.tip,

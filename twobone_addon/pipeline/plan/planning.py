@@ -11,7 +11,7 @@ from ...errors import ChainError, DependencyError, ObjectError
 from ...records import replace
 from ...said import Sentence, note
 from ...scene.blender_types import Channel, Object, PoseBone, Scene
-from ...scene.bones import ChainNames, scale_path
+from ...scene.bones import ChainNames, read_rest_bone, scale_path
 from ...scene.graph.rig_graph import Dependencies, dependencies
 from ...scene.keys.guarding import refuse_stretched_time, refuse_unwritable
 from ...scene.keys.ledger import baked_channels, stretched_paths
@@ -20,9 +20,10 @@ from ...scene.lookup import LOST, find_object, is_in_a_scene, object_named, obje
 from ...scene.rig.constraints import is_acting, is_constrained
 from ...scene.rig.rest_reading import carrier_of
 from ...scene.sampling.quantities import Quantity
+from ...scene.visible.feet_beside import feet_along
 from ...settings import BakeSettings
 from ...settings.options import without_effect
-from .chain_plan import ChainPlan, followed_by
+from .chain_plan import ChainPlan, FootAlong, followed_by
 from .found_chain import FoundChain, end_bone_of, find_chain, refuse_unknown
 from .frame_choice import choose_frames
 from .planes_of_rig import decided
@@ -91,6 +92,7 @@ def _plan(scene: Scene, settings: BakeSettings, chain: FoundChain) -> ChainPlan:
         stretched_before=_stretched_before(armature, rest, chosen.keyed),
         end_bone=end_bone,
         end_parent=end_parent,
+        along=_feet_along(armature, names),
         keyed={},
         repeats=_repeats(armature, settings, rest),
         animated_settings=_animated_settings(armature, settings),
@@ -100,6 +102,17 @@ def _plan(scene: Scene, settings: BakeSettings, chain: FoundChain) -> ChainPlan:
             *without_effect(settings, settings.asked).values(),
             *([note("Loop has no effect: there is a single key.")] if settings.loop == "ON" and len(chosen.keyed) == 1 else []),
         ),
+    )
+
+
+def _feet_along(armature: Object, names: ChainNames) -> tuple[FootAlong, ...]:
+    return tuple(
+        FootAlong(
+            read_rest_bone(foot),
+            Quantity("CHANNELS", armature.name, foot.name),
+            Quantity("POSE", armature.name, foot.parent.name) if foot.parent else None,
+        )
+        for foot in feet_along(armature, names)
     )
 
 

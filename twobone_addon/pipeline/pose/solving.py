@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from ...core.array_types import Array, Indices, Mask
-from ...core.arrays import frame_rows
+from ...core.arrays import every_row, frame_rows, magnitude, path_length
 from ...core.curves.continuity import continuous_angles, continuous_axis_angles, continuous_eulers, continuous_quaternions
 from ...core.rig.bones import RestBone
 from ...core.rig.channels import STILL_ZERO, LocalRotations, Matrices, OneOfSeveral, from_eulers, to_eulers
@@ -16,14 +16,14 @@ from ...core.rig.following import ChainGoal, ChainPose, FollowingChain, referenc
 from ...core.rig.inheritance import parent_transform
 from ...core.rig.inverse import follow_together
 from ...core.rig.posing import TurnedChain, pose_with_rotations, scale_carriers, stretched
-from ...core.rig.rotations import from_quaternion, nearest_rotation, slerp, to_axis_angle, to_quaternion
+from ...core.rig.rotations import from_quaternion, nearest_rotation, slerp, solve_linear, to_axis_angle, to_quaternion
 from ...core.rows import at_frames, in_parts, part_of
 from ...records import replace
 from ...scene.blender_types import Channel
-from ...scene.bones import rotation_path, scale_path
+from ...scene.bones import location_path, rotation_path, scale_path
 from ..keys_beside import holds
 from ..motion.plan_motion import AimedMotion, PlanMotion
-from ..plan.chain_plan import ChainPlan
+from ..plan.chain_plan import ELSEWHERE, ChainPlan
 from .chain_task import chain_task, target_offset
 from .limb_plane import UnaimedLimb
 
@@ -103,6 +103,8 @@ def hinge_turn(order: str, channel: int, rotation: Array, present: Array) -> Arr
     return np.arctan2(rotation[:, second, first], rotation[:, first, first])
 
 
+SETTLED = 1e-6
+"""Move of a foot that is keyed along, relative to its limb, that is none: single precision."""
 REPEATED = 5e-7
 """Largest difference of a bone's channels (radians or quaternion components) from what this bake would write at which the
 present values are kept. A pose that is read back is rounded to single precision; a second bake must not pass that on."""
@@ -261,7 +263,28 @@ def _with_curves(plan: ChainPlan, motion: PlanMotion, pose: SolvedPose) -> Solve
             bone, scale = plan.rest.bones[index], motion.chain.channels[index].scale
             scaled = scale * pose.ratio[:, None]
             curves += [CurveSamples(scale_path(bone), axis, bone.name, scaled[:, axis], scale[:, axis]) for axis in range(3)]
+    if plan.along:
+        curves += curves_along(plan, motion, pose.turned.joints[:, -1])
     return SolvedChain(plan, motion, curves, without_task(pose))
+
+
+def curves_along(plan: ChainPlan, motion: PlanMotion, tips: Array) -> list[CurveSamples]:
+    """Curves of the feet that go along with the limb's tip at `tips` `(F, 3)`, armature space: as far from it as before.
+
+    What need not move keeps its values exactly.
+    """
+    curves = []
+    for foot, present in zip(plan.along, motion.along, strict=True):
+        place = parent_transform(foot.bone, present.above).place
+        moves = every_row(tips - present.meets, len(motion.frames))
+        location = every_row(present.location, len(motion.frames))
+        moved = solve_linear(every_row(np.reshape(place, (-1, 3, 3)), len(motion.frames)), moves)
+        values = np.where(
+            magnitude(moves)[:, None] <= SETTLED * float(path_length(plan.rest.rest_joints())), location, location + moved
+        )
+        path = location_path(foot.bone)
+        curves += [CurveSamples(path, axis, foot.bone.name, values[:, axis], location[:, axis]) for axis in range(3)]
+    return curves
 
 
 def curves_of_rows(plan: ChainPlan, motion: PlanMotion, pose: SolvedPose, rows: Indices) -> list[CurveSamples]:
@@ -269,7 +292,8 @@ def curves_of_rows(plan: ChainPlan, motion: PlanMotion, pose: SolvedPose, rows: 
     rotations = tuple(OneOfSeveral(rotation, rows) for rotation in pose.turned.rotations)
     end = None if pose.end_rotation is None else frame_rows(pose.end_rotation, rows)
     part = replace(pose, turned=replace(pose.turned, rotations=rotations), ratio=frame_rows(pose.ratio, rows), end_rotation=end)
-    return _with_curves(plan, motion, part).curves
+    curves = _with_curves(replace(plan, along=()), motion, part).curves
+    return [*curves, *(curves_along(plan, motion, frame_rows(pose.turned.joints[:, -1], rows)) if plan.along else ())]
 
 
 def without_task(pose: SolvedPose) -> SolvedPose:
@@ -313,7 +337,8 @@ def _end_rotation(plan: ChainPlan, motion: AimedMotion, turned: TurnedChain) -> 
         if follows:
             target = to_quaternion(_end_on_target(now) @ offset)
             orientation = from_quaternion(slerp(to_quaternion(present), target, now.influence))
-        inherited = parent_transform(end, turned.at(part)[plan.end_parent]).turn_and_scale
+        above = now.along[0].above if plan.end_parent == ELSEWHERE else turned.at(part)[plan.end_parent]
+        inherited = parent_transform(end, above).turn_and_scale
         return nearest_rotation(np.swapaxes(nearest_rotation(inherited), -1, -2) @ orientation)
 
     return in_parts(rotations, len(motion.frames))

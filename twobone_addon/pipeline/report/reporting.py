@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -15,7 +15,7 @@ from ...core.solver import Reach
 from ...records import replace
 from ...said import Sentence, note
 from ...scene.blender_types import Object, Property, Scene
-from ...scene.bones import ChainNames
+from ...scene.bones import ChainNames, location_path
 from ...scene.graph.motion_digests import KnownMotion, motion_digest, text_digest
 from ...scene.keys.reading import is_animated
 from ...scene.keys.tables import ChannelKeys
@@ -306,8 +306,14 @@ def _largest(values: Array) -> float | None:
     return float(known.max()) if known.size else None
 
 
+def along_notes(plan: ChainPlan, keyed: Collection[str]) -> list[Sentence]:
+    """A note on the feet that are keyed along with a limb, if there are any; `keyed` are the data paths that have keys."""
+    bones = ", ".join(foot.bone.name for foot in plan.along if location_path(foot.bone) in keyed)
+    return [note("Foot bones keyed along: {bones}.", bones=bones)] if bones else []
+
+
 def _notes(chain: SolvedChain, keys: Sequence[ChannelKeys], twist: Twist) -> list[Sentence]:
-    notes = list(chain.plan.notes)
+    notes = [*chain.plan.notes, *along_notes(chain.plan, [key.path for key in keys])]
     held = int(np.count_nonzero(chain.pose.plane_held))
     if held:
         notes.append(note("The plane was undefined at {count} frames and kept from the frame before.", count=held))

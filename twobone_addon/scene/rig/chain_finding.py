@@ -461,7 +461,9 @@ def _named_tip(lower: PoseBone, tip: PoseBone, tip_end: str) -> Tip:
             raise ChainError('The tip is the head of the lower bone "{bone}" itself. Choose its tail.', bone=lower.name)
         return Tip(tip.name, at_tail=True)
     above = lower.parent_recursive
-    is_loose = not lower.children and tip_end != "TAIL" and tip not in above and len(tip.parent_recursive) < len(above)
+    # Leaves that an exporter adds to the ends of branches do not go on.
+    is_end = not any(child.children for child in lower.children)
+    is_loose = is_end and tip_end != "TAIL" and tip not in above and len(tip.parent_recursive) < len(above)
     if lower not in tip.parent_recursive and not is_loose:
         raise ChainError(
             'Tip bone "{bone}" is not a descendant of the lower bone "{lower}". Choose a bone below it.',

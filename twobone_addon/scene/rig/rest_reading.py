@@ -240,22 +240,23 @@ def stays_behind(foot: PoseBone, names: ChainNames) -> bool:
 def feet_elsewhere(armature: Object, names: ChainNames) -> list[PoseBone]:
     """The deforming bones at the end of a limb that are parented elsewhere, the highest in the hierarchy first.
 
-    None where its tip is such a bone, or another bone's head.
+    None where its tip is such a bone, or the head of a bone with others below it: such a limb has a foot of its own.
     """
-    if not names.tip_at_tail or carrier_of(armature, names) != names.tip:
-        return []
     carrier = armature.pose.bones[names.tip]
-    near = SAME_PLACE * carrier.bone.length
+    if carrier_of(armature, names) != names.tip or (not names.tip_at_tail and carrier.children):
+        return []
+    end = carrier.bone.tail_local if names.tip_at_tail else carrier.bone.head_local
+    near = SAME_PLACE * armature.data.bones[names.lower].length
     bones, heads = read_once(_deforming_bones, armature)
     # Arrays leave few of hundreds of bones; a little more than those that are near, for they are rounded otherwise.
-    rows = np.flatnonzero(magnitude(heads - np.array(carrier.bone.tail_local)) <= 2.0 * near).tolist()
+    rows = np.flatnonzero(magnitude(heads - np.array(end)) <= 2.0 * near).tolist()
     feet = [
         foot
         for foot in (armature.pose.bones[bones[row]] for row in rows)
         if foot != carrier
         and carrier not in foot.parent_recursive
         and foot not in carrier.parent_recursive
-        and (foot.bone.head_local - carrier.bone.tail_local).length <= near
+        and (foot.bone.head_local - end).length <= near
     ]
     return sorted(feet, key=lambda foot: len(foot.parent_recursive))
 

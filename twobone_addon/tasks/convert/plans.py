@@ -242,7 +242,8 @@ def limb_plan(
     )
     switches = [end.path for end in (*ends, *overridden)]
     # Keyed stretch is visible and is kept; keyed settings of a chain, such as its bend, only matter for targets.
-    plan = replace(plan, stretched_before={}, animated_settings={})
+    # The limb is posed as it is seen, so feet beside it stay where they are.
+    plan = replace(plan, stretched_before={}, animated_settings={}, along=())
     if len(limb.strip_frames):
         frames = SampledFrames(merge_frames(plan.frames, limb.strip_frames))
         plan = replace(plan, frames=frames, report_rows=np.searchsorted(frames, plan.report_frames))

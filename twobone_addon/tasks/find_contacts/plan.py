@@ -43,6 +43,7 @@ from ...scene.lookup import find_armature, object_named
 from ...scene.rig.rest_reading import carrier_of, foot_bone, read_foot_points
 from ...scene.sampling.quantities import Quantity
 from ...scene.versions import curve_bag
+from ...scene.visible.feet_beside import with_foot_along
 from ...scene.writer import assign
 from ...settings.feet import ContactSettings
 from ..find_limbs import LimbRecord, found_limbs
@@ -354,7 +355,8 @@ def legs_of(scene: Scene, armature: Object, *, arms: bool = False) -> Legs:
     if legs:
         legs += [chain for chain in enabled if arms and chain.limb == "ARM"]
         toes, sides = {chain.name: chain.toe for chain in legs}, {chain.name: chain.side for chain in legs}
-        return Legs(armature.name, (), {chain.name: names_of(chain) for chain in legs}, toes, sides)
+        names = {chain.name: with_foot_along(armature, names_of(chain)) for chain in legs}
+        return Legs(armature.name, (), names, toes, sides)
     limbs = tuple(found_limbs(scene, armature))
     standing = [limb for limb in limbs if _may_stand(armature, limb, "LEG")]
     if not standing:
@@ -364,7 +366,8 @@ def legs_of(scene: Scene, armature: Object, *, arms: bool = False) -> Legs:
         )
     standing += [limb for limb in limbs if arms and _may_stand(armature, limb, "ARM")]
     toes, sides = {limb.chain: limb.toe for limb in standing}, {limb.chain: limb.side for limb in standing}
-    return Legs(armature.name, limbs, {limb.chain: limb.names for limb in standing}, toes, sides)
+    names = {limb.chain: with_foot_along(armature, limb.names) for limb in standing}
+    return Legs(armature.name, limbs, names, toes, sides)
 
 
 def _may_stand(armature: Object, limb: LimbRecord, kind: str) -> bool:

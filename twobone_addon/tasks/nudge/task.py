@@ -21,13 +21,14 @@ from ...core.nudges import NEAR_END, CycledNudge, Nudge, Span, joined_spans, off
 from ...core.solver import Reach
 from ...errors import ChainError, RangeError, SettingError, WriteError
 from ...pipeline.beginning import ToWrite
-from ...pipeline.gate import foot_left_behind, refuse_posed, who_poses
+from ...pipeline.gate import foot_left_behind, refuse_left_behind, refuse_posed, who_poses
 from ...pipeline.motion.plan_motion import points
 from ...pipeline.plan.chain_plan import ChainPlan
 from ...pipeline.plan.completing import completed
 from ...pipeline.plan.found_chain import end_bone_of, find_chain
 from ...pipeline.plan.frame_choice import LAST_FRAME
 from ...pipeline.plan.planning import plan_chain, refuse_unwritable_chain
+from ...pipeline.report.reporting import along_notes
 from ...pipeline.report.reports import Report
 from ...pipeline.report.units import Units, units_of
 from ...pipeline.stages import evaluation_of
@@ -203,14 +204,14 @@ def plan_nudge(scene: Scene, settings: NudgeSettings, active: Object | None) -> 
         cycle=cycle,
         repeats=does_repeat,
         own_frames=np.unique(np.concatenate([key_frames(armature, bone) for bone in bones])),
-        notes=limb.notes,
+        notes=[*limb.notes, *along_notes(limb, limb.along_paths())],
         units=units_of(scene),
     )
     skins = Skins()
     for span in _changed_spans(scene, plan):
         refuse_posed(who_poses(scene, armature, limb.names, span, skins=skins))
-    left = foot_left_behind(armature, limb.names)
-    return replace(plan, notes=[*plan.notes, *([left] if left else []), *_note_on_stance(plan, armature)])
+    refuse_left_behind(foot_left_behind(armature, limb.names))
+    return replace(plan, notes=[*plan.notes, *_note_on_stance(plan, armature)])
 
 
 def _changed_spans(scene: Scene, plan: NudgePlan) -> list[Span]:

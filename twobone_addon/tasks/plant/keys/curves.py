@@ -24,7 +24,7 @@ from ....pipeline.plan.chain_plan import ChainPlan
 from ....pipeline.pose.solving import CurvedChain, CurveSamples, curves_of_rows, solve_chain_pose
 from ....records import replace
 from ....scene.blender_types import Channel
-from ....scene.bones import rotation_path, scale_path
+from ....scene.bones import location_path, rotation_path, scale_path
 from ....scene.keys.tables import ChannelKeys, Keyed, SmoothKeys
 from ....scene.sampling.quantities import Samples
 from ....scene.sampling.stepping import Steps, part_of
@@ -78,6 +78,7 @@ def motion_at(motion: AimedMotion, indices: Indices) -> AimedMotion:
         influence=np.ones(1),
         end_pose=at(motion.end_pose),
         end_rotation_values=at(motion.end_rotation_values),
+        along=tuple(at_frames(foot, indices) for foot in motion.along),
     )
 
 
@@ -349,7 +350,10 @@ def _leg_keys(plan: PlantingPlan, leg: PlantedLeg, moves: Array) -> Steps[list[C
     motion = moved_leg(leg.before, moves, leg.ankles, leg.turns, leg.ratios)
     present = _present(leg.before)
     solved: dict[Piece, list[SmoothKeys]] = {}
-    for pieces in _solved_at_once(changed_pieces(leg.changed, whole_range=_is_whole(plan))):
+    # A foot beside the leg that the root does not carry must be keyed wherever the root takes the leg.
+    follows_root = all(leg.before.leg.feet_on_root)
+    changed = leg.changed if follows_root else leg.changed | _root_changes(moves)
+    for pieces in _solved_at_once(changed_pieces(changed, whole_range=_is_whole(plan))):
         yield pieces[0][0] / len(plan.frames)
         together = _at_samples(chain_plan, motion, _samples_of(pieces), leg.before.hinges)
         pose = solve_chain_pose(*together)
@@ -434,6 +438,10 @@ def _present(leg: LegMotion) -> dict[Channel, Present]:
         for index in range(4):
             channel = Channel(rotation_path(bone), index)
             present[channel] = Present(every_row(values, count)[:, index], plan.keyed[channel])
+    for foot, foot_motion in zip(plan.along, motion.along, strict=True):
+        for axis in range(3):
+            channel = Channel(location_path(foot.bone), axis)
+            present[channel] = Present(every_row(foot_motion.location, count)[:, axis], plan.keyed[channel])
     for scale in leg.scales:
         for axis in range(3):
             channel = Channel(scale_path(scale.bone), axis)

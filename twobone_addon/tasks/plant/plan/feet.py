@@ -18,6 +18,7 @@ from ....core.rig.limb_normals import Hinges
 from ....core.rig.posing import pose_path, stretched
 from ....core.rig.rotations import nearest_rotation
 from ....pipeline.motion.plan_motion import AimedMotion, PlanMotion, aimed, plan_motion, points
+from ....pipeline.plan.chain_plan import ELSEWHERE
 from ....pipeline.pose.limb_plane import hinges_of, posed_joints
 from ....records import replace
 from ....scene.sampling.quantities import Quantity, Samples
@@ -56,6 +57,9 @@ class LegMotion:
     """Height of the ball above the sole at rest, world units."""
     hinges: Hinges | None
     """Bend axes of the leg at its samples; `None` if it is straight at all of them."""
+    beside: Array | None = None
+    """`(S, 3)` way from the leg's end to a foot that is keyed along; `joints` are shifted by it, so that they end at the foot.
+    `None` where the foot hangs from the leg."""
     scales: Sequence[BoneScale] = ()
     """Scales that stretch the leg; empty if it may not stretch."""
 
@@ -87,6 +91,10 @@ def leg_motion(leg: LegPlan, samples: Samples) -> LegMotion:
     world = every_row(motion.world_from_armature, count)
     inside = posed_joints(plan, motion)
     joints = np.stack([points(world, inside[:, index]) for index in range(inside.shape[1])], axis=1)
+    beside = None
+    if plan.end_parent == ELSEWHERE and motion.end_pose is not None:
+        beside = points(world, every_row(motion.end_pose, count)[:, :3, 3]) - joints[:, -1]
+        joints = joints + beside[:, None]
     carrier = pose_path(plan.rest, motion.chain)[-1] if motion.end_pose is None else motion.end_pose
     linear = world[:, :3, :3] @ carrier[:, :3, :3]
     if leg.has_foot:
@@ -97,7 +105,7 @@ def leg_motion(leg: LegPlan, samples: Samples) -> LegMotion:
     height = leg.points.ball_height * size
     scales = _scales(leg, samples.on(plan.frames)) if leg.stretch > 1.0 else ()
     hinges = hinges_of(plan, motion, joints=inside)
-    return LegMotion(leg, motion, foot, joints, path_length(joints), height, hinges, scales)
+    return LegMotion(leg, motion, foot, joints, path_length(joints), height, hinges, beside, scales)
 
 
 def _scales(leg: LegPlan, samples: Samples) -> list[BoneScale]:
@@ -141,7 +149,7 @@ def moved_leg(leg: LegMotion, moves: Array, ankles: Array, turns: Array, ratios:
     motion, count = leg.motion, len(ankles)
     into_armature = every_row(motion.armature_from_world, count)[:, :3, :3]
     targets = np.tile(np.eye(4), (count, 1, 1))
-    targets[:, :3, 3] = ankles
+    targets[:, :3, 3] = ankles if leg.beside is None else ankles - leg.beside
     parent = motion.chain.parent_pose
     if np.any(moves):
         if parent is None:  # Only the object carries the leg: relative to it, the target moves.
@@ -157,7 +165,14 @@ def moved_leg(leg: LegMotion, moves: Array, ankles: Array, turns: Array, ratios:
             corrections = leg.foot.stretches @ corrections @ np.linalg.inv(leg.foot.stretches)
         end_pose = every_row(end_pose, count).copy()
         end_pose[:, :3, :3] = into_armature @ corrections @ world @ end_pose[:, :3, :3]
-    chain = replace(motion.chain, parent_pose=parent)
+    chain, along = replace(motion.chain, parent_pose=parent), motion.along
+    if along and parent is not None and np.any(moves):
+        shifts = (into_armature @ moves[..., None])[..., 0]
+        # A foot below the root has moved with it; others are where they were.
+        along = tuple(
+            replace(foot, meets=every_row(foot.meets, count) + shifts) if is_carried else foot
+            for foot, is_carried in zip(along, leg.leg.feet_on_root, strict=True)
+        )
     if np.any(ratios != 1.0):
         chain = stretched(leg.leg.plan.rest, chain, ratios)
-    return aimed(replace(motion, chain=chain, end_pose=end_pose), targets)
+    return aimed(replace(motion, chain=chain, end_pose=end_pose, along=along), targets)

@@ -16,6 +16,7 @@ from ....core.rig.posing import NOT_INHERITED, bone_that_stops_stretch, scale_ca
 from ....errors import ChainError, RangeError
 from ....pipeline.gate import foot_left_behind, refuse_left_behind, refuse_posed, who_poses
 from ....pipeline.motion.plan_motion import motion_quantities
+from ....pipeline.plan.chain_plan import ELSEWHERE
 from ....pipeline.plan.completing import names_of
 from ....pipeline.plan.frame_choice import frame_range
 from ....pipeline.plan.planning import ChainPlan, plan_chain, refuse_unwritable_chain, with_keyed
@@ -29,6 +30,7 @@ from ....scene.keys.guarding import refuse_unwritable
 from ....scene.lookup import find_armature
 from ....scene.rig.rest_reading import carrier_of, foot_bone, read_foot_points
 from ....scene.sampling.quantities import Quantity
+from ....scene.visible.feet_beside import feet_along
 from ....scene.visible.skin import Skins
 from ....settings import BakeSettings
 from ....settings.feet import PlantSettings, RootSettings
@@ -55,6 +57,8 @@ class LegPlan:
     points: FootPoints
     has_foot: bool
     """Whether a bone at the tip can be rotated; without one, the foot is the tip itself."""
+    feet_on_root: tuple[bool, ...] = ()
+    """For each foot that is keyed along, whether the root carries it."""
     stretch: float = 1.0
     """Largest factor by which the leg may be scaled to reach."""
 
@@ -62,7 +66,8 @@ class LegPlan:
     def scaled(self) -> list[tuple[RestBone, int]]:
         """The bones whose scale stretches the leg, each with the power of the factor: the foot, -1, keeps its size."""
         rest, foot = self.plan.rest, self.plan.end_bone
-        keeps_size = [(foot, -1)] if foot is not None and foot.inherit_scale not in NOT_INHERITED else []
+        inherits = foot is not None and self.plan.end_parent != ELSEWHERE and foot.inherit_scale not in NOT_INHERITED
+        keeps_size = [(foot, -1)] if foot is not None and inherits else []
         return [*((rest.bones[index], 1) for index in scale_carriers(rest)), *keeps_size]
 
 
@@ -149,7 +154,7 @@ def plan_fitting(scene: Scene, settings: RootSettings, active: Object | None, sp
     skins, within = Skins(), (float(plan.frames[0]), float(plan.frames[-1]))
     for leg in plan.legs:
         refuse_posed(who_poses(scene, armature, leg.plan.names, within, skins=skins))
-        refuse_left_behind(foot_left_behind(armature, leg.plan.names))
+        refuse_left_behind(foot_left_behind(armature, leg.plan.names, keys_feet=False))
     return plan
 
 
@@ -181,8 +186,17 @@ def _plan(
     if use_root:
         uppers = [leg.plan.names.upper for leg in legs]
         root, notes = plan_root(armature, settings, uppers, (start, end), needed=needs_root)
+    legs = [replace(leg, feet_on_root=_feet_on_root(armature, leg, root)) for leg in legs]
     rate = scene.render.fps / scene.render.fps_base
     return PlantingPlan(armature.name, settings, frames, samples, rate, units_of(scene), legs, root, notes)
+
+
+def _feet_on_root(armature: Object, leg: LegPlan, root: RootPlan | None) -> tuple[bool, ...]:
+    """For each foot that is keyed along, whether it hangs from the root: from its object, or its bone."""
+    feet = [armature.pose.bones[foot.bone.name] for foot in leg.plan.along]
+    if root is None or root.bone is None:
+        return tuple(root is not None for _ in feet)
+    return tuple(root.bone.name in {above.name for above in foot.parent_recursive} for foot in feet)
 
 
 def _bake_settings(armature: Object, settings: RootSettings, **more: Any) -> BakeSettings:
@@ -217,7 +231,7 @@ def _leg_plan(scene: Scene, armature: Object, request: _ChainRequest, settings: 
     foot = foot_bone(armature, names)
     if carrier_of(armature, names) != names.tip:
         refuse_left_behind(foot_left_behind(armature, names))
-    if foot is not None:
+    if foot is not None and (carrier_of(armature, names) == names.tip or foot in feet_along(armature, names)):
         bake = replace(bake, end_rotation="KEEP")
     plan = plan_chain(scene, bake, None)
     refuse_unwritable_chain(scene, plan, is_motion=True)

@@ -19,6 +19,7 @@ from ....core.planting.ground import Ground
 from ....core.planting.pins import Pin
 from ....pipeline.motion.plan_motion import points
 from ....pipeline.proof import VisibleEnd, visible_end
+from ....pipeline.report.reporting import along_notes
 from ....pipeline.report.reports import Visible
 from ....records import replace
 from ....said import Sentence, note
@@ -336,6 +337,7 @@ def _leg_report(
         max_departure=None if after is None else _departure(before.at(frames), after.at(frames)),
         notes=[
             *leg_plan.plan.notes,
+            *along_notes(leg_plan.plan, [channel.pieces[0].path for channel in keys]),
             *_stretched(leg),
             *_without_ground(footing, leg_plan.chain, leg.pins),
             *_inside_ground(footing, leg),
