@@ -161,3 +161,18 @@ def test_without_anything_visible_there_is_nothing_to_say(registered_addon, empt
         bone.use_deform = False
     key_places(add_empty(), [(0.1, 0.3, -0.5)] * 3)
     assert bake(**ON_TARGET)["chains"][0]["visible"] is None
+
+
+def test_a_keyed_rotation_mode_is_named(registered_addon, empty_file):
+    """From frame 3 on the bone reads other channels than those that a bake keys."""
+    set_range(1, 4)
+    rig = build_armature()
+    upper = rig.pose.bones["upper"]
+    for frame, mode in ((1, "QUATERNION"), (3, "XYZ")):
+        upper.rotation_mode = mode
+        upper.keyframe_insert("rotation_mode", frame=frame)
+    bpy.context.scene.frame_set(1)
+    key_places(add_empty(), [(0.1, 0.3, -0.5 + 0.05 * step) for step in range(4)])
+    report = bake(**ON_TARGET)
+    said = 'The rotation mode of bone "upper" is keyed: where it is XYZ Euler, the keys do not act, for they are for Quaternion '
+    assert said in json.dumps(report, ensure_ascii=False).replace('\\"', '"')

@@ -1,5 +1,6 @@
 """What switches a limb may be any property with any range, wherever it is: to FK and back to IK, and nothing is seen to move."""
 
+import json
 import math
 
 import bpy
@@ -192,3 +193,19 @@ def test_half_way_the_message_names_the_ends_of_the_range(registered_addon, empt
     with pytest.raises(RuntimeError) as refused:
         bpy.ops.twobone.switch(**ON_FK, to="IK")
     assert 'Key pose.bones["root"]["leg"] to 10 or 0 there first.' in sentence_of(refused.value)
+
+
+@pytest.mark.parametrize("apart", [0.0, 2.0])
+@pytest.mark.parametrize("size", [1.0, 0.01])
+def test_a_small_rig_away_from_the_origin_is_steered_by_its_pole_alone(registered_addon, empty_file, size, apart):
+    """What single precision cannot show there is no reason to key the first bone of the IK as well."""
+    rig = leg_of_three()
+    rig.scale, rig.location = (size, size, size), (apart, apart, 0.0)
+    rig.data["leg"] = 1.0
+    drive(rig, rig.data, '["leg"]', "1-p")
+    settle(rig)
+    before = visible(rig)
+    assert bpy.ops.twobone.switch(**ON_FK, to="IK") == {"FINISHED"}
+    np.testing.assert_allclose(visible(rig)[..., :3, 3], before[..., :3, 3], atol=STILL * size)
+    report = json.loads(bpy.context.window_manager.twobone_report)
+    assert [said for said in report["notes"] if "keyed as well" in said] == []

@@ -15,7 +15,8 @@ from ...scene.bones import ChainNames, read_rest_bone, scale_path
 from ...scene.graph.rig_graph import Dependencies, dependencies
 from ...scene.keys.guarding import refuse_stretched_time, refuse_unwritable
 from ...scene.keys.ledger import baked_channels, stretched_paths
-from ...scene.keys.reading import AT_REST, is_animated, read_keyed, repeats
+from ...scene.keys.reading import AT_REST, is_animated, moving_curves, read_keyed, repeats
+from ...scene.keys.tables import read_keys
 from ...scene.lookup import LOST, find_object, is_in_a_scene, object_named, objects_by_name
 from ...scene.rig.constraints import is_acting, is_constrained
 from ...scene.rig.rest_reading import carrier_of
@@ -195,7 +196,7 @@ def _notes(armature: Object, rest: RestChain) -> tuple[Sentence, ...]:
     notes = []
     for index in rest.turning:
         bone = armature.pose.bones[rest.bones[index].name]
-        notes += constrained(bone)
+        notes += [*constrained(bone), *_changing_mode(armature, bone)]
         locked = [letter for letter, lock in zip("XYZ", bone.lock_rotation, strict=True) if lock]
         if locked:
             notes.append(
@@ -206,6 +207,24 @@ def _notes(armature: Object, rest: RestChain) -> tuple[Sentence, ...]:
                 )
             )
     return tuple(notes)
+
+
+def _changing_mode(armature: Object, bone: PoseBone) -> list[Sentence]:
+    """A note if a bone's rotation mode is keyed to others than the one whose channels get keys."""
+    modes = bone.bl_rna.properties["rotation_mode"].enum_items
+    keyed = {
+        round(float(value))
+        for fcurve in moving_curves(armature, bone.path_from_id("rotation_mode"))
+        for value in read_keys(fcurve)["co"][:, 1].tolist()
+    }
+    others = sorted(mode.name for mode in modes if mode.value in keyed and mode.identifier != bone.rotation_mode)
+    if not others:
+        return []
+    text = (
+        'The rotation mode of bone "{bone}" is keyed: where it is {others}, the keys do not act, for they are for {mode}. Remove '
+        "that curve, or keep one mode in the range."
+    )
+    return [note(text, bone=bone.name, others=", ".join(others), mode=modes[bone.rotation_mode].name)]
 
 
 def _refuse_feedback(role: str, above: Dependencies, names: ChainNames, rest: RestChain, followed: Object) -> None:

@@ -238,7 +238,8 @@ def _notes(solved: SolvedControls, steered: SteeredKeys, seen: Seen | None) -> l
     control, notes = solved.control, []
     base = _keyed_base(control, steered)
     if base is not None:
-        why = Sentence("its IK stretches" if steered.limb.scales else "no pole turns the limb")
+        turns = "its pole alone does not give the pose" if control.pole_acts else "no pole turns the limb"
+        why = Sentence("its IK stretches" if steered.limb.scales else turns)
         notes.append(note('Bone "{bone}" was keyed as well, because {reason}.', bone=base.bone.name, reason=why))
     if control.pole is not None and control.ik is not None and not control.pole_acts:
         notes.append(

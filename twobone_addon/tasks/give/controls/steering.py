@@ -295,7 +295,8 @@ class SteeredLimb:
         yield from self._reach_middle_joint()
         if self.control.base is not None and self.control.ik is not None:
             error = float(joint_errors(self.goals, self.now()).max())
-            if error > RIGHT * self.goals.length:
+            # A small rig far from the world's origin: what single precision cannot show is no error.
+            if error > max(RIGHT * self.goals.length, NOISE * self.tolerance):
                 yield from self._use_base()
         yield from self._look()
 
