@@ -159,9 +159,18 @@ def _refuse_inexact(plan: ChainPlan, armature: Object) -> None:
 
 
 def _depends_on_keys(plan: ChainPlan) -> bool:
-    settings = plan.settings
-    is_partial = settings.influence < 1.0 or "influence" in plan.animated_settings
-    return settings.plane == "POSE" or settings.reference == "POSE" or is_partial
+    return plan.settings.plane == "POSE" or plan.settings.reference == "POSE" or _is_partial(plan)
+
+
+def _is_partial(plan: ChainPlan) -> bool:
+    """Whether the limb's own pose is seen in part."""
+    return plan.settings.influence < 1.0 or "influence" in plan.animated_settings
+
+
+def _is_skewed(worlds: Array) -> bool:
+    """Whether any of the matrices `(F, 4, 4)` mirrors, or scales unevenly."""
+    sizes = np.linalg.svd(worlds[:, :3, :3], compute_uv=False)
+    return bool((sizes[:, 0] > sizes[:, 2] * (1.0 + EVEN)).any() or (np.linalg.det(worlds[:, :3, :3]) < 0.0).any())
 
 
 class _LimbConstants:
@@ -171,6 +180,9 @@ class _LimbConstants:
         plan, reference = unaimed.plan, unaimed.reference
         self.armature, self.plan, self.unaimed, self.motion, self.rest = armature, plan, unaimed, motion, plan.rest
         self.count = len(plan.frames)
+        # Blender mixes rotations by an influence in the world, Bake in the bone's own space.
+        if _is_partial(plan) and _is_skewed(motion.world_from_armature):
+            raise _not_exact(plan, "Influence below 1 on an object that is mirrored or unevenly scaled")
         self.offset = target_offset(plan, motion)
         self.task, _ = chain_task(unaimed, motion, self.offset)
         parent = motion.chain.parent_pose
@@ -374,10 +386,8 @@ class _LimbConstants:
             return 0.0, 0.0, 0.0
         settings = plan.settings
         if settings.end_rotation == "TARGET":
-            worlds = (motion.target_world, motion.world_from_armature)
-            sizes = [np.linalg.svd(world[:, :3, :3], compute_uv=False) for world in worlds]
-            if any((size[:, 0] > size[:, 2] * (1.0 + CONSTANT)).any() for size in sizes):
-                raise _not_exact(plan, "End Rotation Copy Target with unevenly scaled objects")
+            if any(_is_skewed(world) for world in (motion.target_world, motion.world_from_armature)):
+                raise _not_exact(plan, "End Rotation Copy Target with mirrored or unevenly scaled objects")
             if settings.influence == 1.0 and "influence" not in plan.animated_settings:
                 return 0.0, 0.0, 0.0
         own = nearest_rotation(self._from_base(self._rows(motion.end_pose)[:, :3, :3]))

@@ -404,7 +404,9 @@ REFUSED = {
     "uneven above": (uneven_hip, {}, "uneven scale"),
     "uneven limb": (uneven_upper, {}, "uneven scale"),
     "uneven target": (uneven_target, {"end_rotation": "TARGET"}, "Copy Target"),
-    "constraints": (copying, {}, "constraints"),
+    "part of a mirrored limb": (scaled(-1, 1, 1), {"influence": 0.5}, "Influence below 1"),
+    "mirrored end": (scaled(-1, 1, 1), {"end_rotation": "TARGET"}, "Copy Target"),
+    "constraints": (copying, {}, 'Constraint "Copy Rotation"'),
     "location keyed": (keyed_location, {}, "location or scale"),
     "straight at some frame": (through_straight, {}, "straight|both sides"),
 }  # fmt: skip
