@@ -632,3 +632,20 @@ def test_landings_between_frames_are_alike_at_all_rates(gait):
         for one, two in zip(at[rate], at[120], strict=True):
             assert one.shape == two.shape
             assert np.abs(one - two).mean() <= 0.5 / 24
+
+
+def test_a_stance_is_found_again_by_its_frames():
+    """The report asks for the stance of each contact; planting may have shortened it."""
+    feet = motion_of(feet_of(WALK, rate=30))
+    story = find_story(feet, Thresholds())
+    for foot, stands in enumerate(story.states > 0):
+        spans = runs(stands)
+        assert len(spans) > 2
+        for first, last in spans:
+            stance = story.stance_of(foot, first, last)
+            assert (stance.first, stance.last) == (first, last)
+            assert story.stance_of(foot, first + 1, last - 1) is stance
+        (_, ended), (begins, _) = spans[0], spans[1]
+        assert story.stance_of(foot, ended + 1, begins - 1) is None
+        # Of two, the one that has more of these frames.
+        assert story.stance_of(foot, ended, begins + 2).first == begins
