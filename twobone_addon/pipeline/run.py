@@ -157,7 +157,7 @@ def _followed(armature: Object, passes: Sequence[_Pass]) -> set[Object]:
 def _paths_of(write: Write) -> set[Property]:
     """Datablocks and data paths that a story wants to write."""
     return {
-        *(Property(datablock_named(change.owner), key.path) for change in write.changes or () for key in change.keys),
+        *(Property(datablock_named(change.owner), key.path) for change in write.changes for key in change.keys),
         *write.paths(),
     }
 
@@ -445,8 +445,7 @@ class _Telling:
                 # With a chosen action, its stage itself keeps the unkeyed edits.
                 owners = list(dict.fromkeys(owner for owner, _ in paths))
                 with edits_kept(self.scene, owners, paths) if told.run_pass.own is None else nullcontext():
-                    if write.changes is not None:
-                        put(write.changes, told.beginning.earlier)
+                    put(write.changes, told.beginning.earlier)
                     if write.also is not None:
                         write.also()
                 told.action = self.playback.note_written(told.run_pass, paths)

@@ -104,8 +104,8 @@ class Write:
     Whatever can be refused has been refused before. All actions are written together.
     """
 
-    changes: Sequence[Change] | None
-    """Keys; `None` if `also` writes all."""
+    changes: Sequence[Change]
+    """All keys that are written, and so all that are declared; none where only `also` writes."""
     report: Callable[[], Any]
     """Makes the report of a run that ends here: a dry one, or one whose check is skipped."""
     paths: Callable[[], Collection[Property]] = tuple

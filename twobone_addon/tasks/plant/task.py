@@ -83,10 +83,8 @@ def plant_feet(scene: Scene, settings: PlantSettings, active: Object | None, cho
         targets = [guide_report(*pair) for pair in zip(guided, guides or [None] * len(guided), strict=True)]
         return planted_report(plan, solved, earlier, shown, targets)
 
-    chains = (contact_path(armature.twobone.chains[leg.chain]) for leg in plan.legs)
-    paths = {Property(armature, path) for path in (*chains, *(channel.pieces[0].path for channel in solved.keys))}
-    paths |= {Property(guide.owner, key.path) for chain in guided for guide in chain.guides for key in guide.keys}
-    yield Write([*changes, *guide_changes(guided, PLANT.name)], report, lambda: paths, write)
+    contacts_at = {Property(armature, contact_path(armature.twobone.chains[leg.chain])) for leg in plan.legs}
+    yield Write([*changes, *guide_changes(guided, PLANT.name)], report, lambda: contacts_at, write)
     if not settings.verify:
         return report()
     ends, evaluation = visible_ends(plan), evaluation_of([leg.plan for leg in plan.legs], proving=True)
