@@ -23,8 +23,8 @@ DRAWS = int(os.environ.get("TWOBONE_LIVE_DRAWS", "40"))
 SEED = int(os.environ.get("TWOBONE_LIVE_SEED", "1"))
 BATCHES = 4
 BONES = ["up", "lo", "foot"]
-MOST_REFUSED = 0.6
-"""Of the draws: each draws something that is not exact with a chance of about a third."""
+MOST_REFUSED = 0.9
+"""Of a batch: two thirds of all draws have one of the settings that are not exact."""
 
 LITTLE = 0.2
 """Sine of a knee's bend below which it hangs on the root of a rounding error."""
