@@ -51,7 +51,8 @@ NUMPY_OF_PYTHON = {"3.11": "numpy==1.24.*", "3.13": "numpy"}
 # That every test is in one of these lists is itself tested, in tests/house.
 PURE_TESTS = ["core", "house", "settings", "test_said.py"]
 BLENDER_TESTS = [
-    *("tasks", "pipeline", "command_line", "examples", "faults", "interface", "matrix", "package", "promises", "real", "scene"),
+    *("tasks", "pipeline", "command_line", "doors", "examples", "faults", "interface", "matrix", "package", "promises", "real"),
+    "scene",
     *("core/rig/test_inheritance.py", "core/rig/test_rotations.py"),
     *("core/curves/test_bezier_against_blender.py", "core/curves/test_reduction_in_blender.py"),
 ]
@@ -70,6 +71,7 @@ SLOW_TESTS = [
 ]
 # What takes minutes and is about every Blender: left to `matrix`, which runs it on all of them.
 LONG_TESTS = [
+    "doors",
     *("promises", "matrix", "real", "command_line/answers/test_files_matrix.py", "tasks/again/test_over_all_settings.py"),
     *("tasks/bake/keys/test_baking_twice.py", "tasks/bake/keys/test_long_takes.py", "tasks/bake/reach/test_random_rigs.py"),
 ]

@@ -14,7 +14,7 @@ import bpy
 
 from .desk.doing import done
 from .desk.kept import keep
-from .desk.meant import CHAIN, chain_named, chains_in_scope, meant, names_kept_apart
+from .desk.meant import CHAIN, chain_named, chains_in_scope, meant, name_back, names_kept_apart
 from .errors import SelectionError, SettingError
 from .pipeline.plan.stored import MODES
 from .scene.restoring import bring_up_to_date
@@ -87,7 +87,7 @@ def _called(name: str, given: Mapping[str, Any]) -> Any:
     own = {option.name: values.pop(option.name) for option in table.own if option.name in values}
     settings = table.settings(**own)  # Refuses wrong values before anything is looked for.
     scope = settings.scope if name == ALL_CHAINS else own.get("scope", CHAIN)
-    with names_kept_apart(context.scene):
+    with names_kept_apart(context.scene) as renamed:
         chains = None
         if table.of_chains and scope == CHAIN:
             chains = chain_named(context, table, values, stored or own.get("chain", ""))
@@ -96,4 +96,6 @@ def _called(name: str, given: Mapping[str, Any]) -> Any:
         request = meant(context, table, own, chains)
         report = done(context.scene, request, switch_first=switch_first)
         keep(context, request, report)
+        if not report.is_changed:
+            name_back(renamed)
     return report

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from string import Formatter
-from typing import Any, TypeAlias, Union
+from typing import Any, Self, TypeAlias, Union
 
 Translate: TypeAlias = Callable[[str], str]
 """Function from an English template, with `{names}` for values, to its translation."""
@@ -45,6 +45,9 @@ class Sentence:
     def __hash__(self) -> int:
         return hash((self.template, *sorted(self.values)))
 
+    def __str__(self) -> str:
+        return self.text()
+
     def text(self, translate: Translate = in_english) -> str:
         """Translate and format the sentence, including values that are sentences."""
         template = translate(self.template) if self.template else ""
@@ -68,6 +71,24 @@ class Sentence:
         except (ValueError, LookupError, TypeError, AttributeError):
             return cls(str(data["template"])[:LETTERS])
         return sentence
+
+
+class Said(str):
+    """The English text of a sentence; called with a translation, its text in that language."""
+
+    __slots__ = ("says",)
+
+    says: Sentence
+
+    def __new__(cls, says: Sentence) -> Self:
+        """Make the text of a sentence."""
+        made = super().__new__(cls, says.text())
+        made.says = says
+        return made
+
+    def __call__(self, translate: Translate = in_english) -> str:
+        """Return the text in the language of a translation."""
+        return self.says.text(translate)
 
 
 SENTENCE_FIELDS = {"template", "values", "frames", "level", "kind"}

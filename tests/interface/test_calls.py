@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import json
 import math
 import typing
 
@@ -84,3 +85,39 @@ def test_the_signature_can_be_read_by_help():
     hints = inspect.signature(twobone_addon.bake).parameters["plane"].annotation
     assert typing.get_args(eval(hints, {"Literal": typing.Literal}))[0] == "AUTO"  # noqa: S307 - our own annotation
     assert "Plane in which the chain bends" in twobone_addon.bake.__doc__
+
+
+def bake_of(count):
+    """The report of a bake of one chain, or of two in one armature, in ranges of their own."""
+    rig = keyed_leg()
+    if count > 1:
+        first, second = rig.twobone.chains[0], rig.twobone.chains.add()
+        for name in ("upper", "lower", "target", "plane"):
+            setattr(second, name, getattr(first, name))
+        second.name = "later"
+        for chain, (start, end) in ((first, (1, 3)), (second, (5, 8))):
+            chain.frame_range, chain.frame_start, chain.frame_end = "CUSTOM", start, end
+    return twobone_addon.bake_all(scope="SCENE")
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_what_stands_in_the_json_of_a_bake_is_on_its_record_by_the_same_names(empty_file, count):
+    report = bake_of(count)
+    assert len(report.chains) == count
+    document = report.to_dict()
+    for name in document.keys() - {"notes", "chains", "refused", "statements", "visible", "fingerprint"}:
+        assert getattr(report, name) == (tuple(document[name]) if name == "skipped" else document[name]), name
+    if count == 1:
+        assert [note.kind for note in report.statements] == [note["kind"] for note in document["statements"]]
+        assert report.fingerprint.settings == document["fingerprint"]["settings"]
+    with pytest.raises(AttributeError, match="largest_error"):
+        report.largest_error  # noqa: B018 - that is what is tried
+
+
+def test_a_sentence_is_a_text_that_can_be_printed_and_asked_for_in_another_language(empty_file):
+    report = bake_of(1)
+    assert report.sentence == report.sentence() == str(report.sentence) == json.loads(report.to_json())["sentence"]
+    assert report.sentence(lambda text: text.replace(" keys on ", " auf ")) == report.sentence.replace(" keys on ", " auf ")
+    statement = report.chains[0].statements[0]
+    assert f"{statement}" == str(statement) == statement.text()
+    assert str(statement) in report.sentence

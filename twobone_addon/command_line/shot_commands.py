@@ -13,7 +13,7 @@ import bpy
 
 from ..desk.doing import done
 from ..desk.kept import keep
-from ..desk.meant import Chains, Meant, chains_given, chains_in_scope, meant, names_kept_apart
+from ..desk.meant import Chains, Meant, chains_given, chains_in_scope, meant, name_back, names_kept_apart
 from ..errors import ChainError, FileError, SettingError
 from ..pipeline.completeness import change_by_saving, lost_libraries, missing_in_rig, missing_of_chains, what_is_missing
 from ..pipeline.plan.stored import active_armature, stored_chains, stored_values
@@ -303,12 +303,14 @@ class Asked:
         is_dry = self.is_dry
         if is_dry and self.arguments.command != "bake":  # Bakes print their own lines.
             self.voice.say("Dry run, nothing is changed. A run would report:")
-        with names_kept_apart(bpy.context.scene, stays=not is_dry):
+        with names_kept_apart(bpy.context.scene) as renamed:
             request = self.request()
             switch_first = getattr(self.arguments, "switch_first", False) or bool(self.job and self.job.switch_first)
             report = done(bpy.context.scene, request, dry_run=is_dry, switch_first=switch_first)
             if not is_dry:
                 keep(bpy.context, request, report)
+            if is_dry or not report.is_changed:
+                name_back(renamed)
         return request, report
 
     def _refuse_shared_files(self, settings: Settings) -> None:
@@ -377,9 +379,10 @@ def _bake(asked: Asked) -> Told:
 
 def _report(asked: Asked) -> Told:
     """Measure the existing animation against the chains' targets."""
-    with names_kept_apart(bpy.context.scene, stays=False):
+    with names_kept_apart(bpy.context.scene) as renamed:
         request = meant(bpy.context, asked.table, {}, asked.chains())
         report = done(bpy.context.scene, request, task=INSPECT)
+        name_back(renamed)
     settings = request.chains.settings
     for chain in report.chains:
         asked.voice.say(f"{chain.armature}: {chain.says.text()}")

@@ -231,12 +231,12 @@ def name_back(renamed: Sequence[Renamed]) -> None:
 
 
 @contextmanager
-def names_kept_apart(scene: Scene, *, stays: bool = True) -> Iterator[None]:
-    """`names_apart` for a block; taken back if it raises anything, or if it `stays` not, as in a dry run."""
+def names_kept_apart(scene: Scene) -> Iterator[list[Renamed]]:
+    """`names_apart` for a block, which is given what was renamed; taken back if it raises anything."""
     renamed, is_done = names_apart(scene), False
     try:
-        yield
-        is_done = stays
+        yield renamed
+        is_done = True
     finally:
         if not is_done:
             name_back(renamed)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 from ...records import replace
-from ...said import INFO, WARN, Sentence, Translate, Value, as_json, in_english, joined, note
+from ...said import INFO, WARN, Said, Sentence, Value, as_json, joined, note
 from ...scene.blender_types import Scene
 
 FORMAT = 1
@@ -22,6 +22,12 @@ COUNTS = ("frames", "keys", "channels", "reached", "too_far", "too_near", "degen
 
 WORST = ("max_error", "max_off_plane", "max_distance_to_target", "target_off_plane", "between_frames", "max_twist")
 """Measures of which the largest one stands for several chains."""
+
+OF_CHAIN = frozenset({*COUNTS, *WORST, "mean_error"})
+"""What stands beside several chains."""
+
+OF_RUN = frozenset({"chains", "skipped", "remarks", "notes", "seconds", "evaluation", "refused", "kind"})
+"""Fields of the report of a bake: what a single chain has under their names is not looked for, nor while it is being made."""
 
 ON_TARGET = Sentence("all on target")
 
@@ -95,9 +101,15 @@ class Report:
         """The summary, and the notes if it says them."""
         return joined([self.summary, *(self.notes if self.SAYS_NOTES else ())])
 
-    def sentence(self, translate: Translate = in_english) -> str:
-        """What it says, as text for the status bar."""
-        return self.says.text(translate)
+    @property
+    def sentence(self) -> Said:
+        """What it says, as text for the status bar; called with a translation, in that language."""
+        return Said(self.says)
+
+    @property
+    def version(self) -> int:
+        """Version of the form."""
+        return FORMAT
 
     @property
     def is_as_asked(self) -> bool:
@@ -249,6 +261,14 @@ class BakeReport(Report):
     def is_as_asked(self) -> bool:
         """Whether all tips are where they ought to be, and nothing failed or needs a remark."""
         return not (self.remarks or self.refused) and all(chain.is_on_target for chain in self.chains)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """What stands beside `chains` in the JSON: the values of a single chain, or the sums and the worst of several."""
+            if name in OF_CHAIN or (name not in OF_RUN and len(self.chains) == 1 and hasattr(self.chains[0], name)):
+                return getattr(self.chains[0], name) if len(self.chains) == 1 else self._totals()[name]
+            raise AttributeError(f"{type(self).__name__!r} has no {name!r}")
 
     def lines(self) -> list[str]:
         """What the command line prints: the sentence, then the notes of each chain."""

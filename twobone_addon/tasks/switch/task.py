@@ -80,7 +80,7 @@ def switch_limbs(
     reports = [limb.report for limb in solved if limb.report]
     paths = [Property(setting.owner, setting.channel.path) for switched in solved for setting in switched.limb.wanted]
     changes = [change for switched in solved for change in switched.changes]
-    action = yield Write(changes, list, lambda: paths, lambda: _switch_over(solved))
+    action = yield Write(changes, lambda: reports, lambda: paths, lambda: _switch_over(solved))
     return [replace(report, action=action) for report in reports]
 
 

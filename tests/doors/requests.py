@@ -1,0 +1,247 @@
+"""Requests that every door has, for the table of doors: what is asked, in which file, and what must come of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import bpy
+
+from tests.promises.tasks_under_test import FOOT, TaskUnderTest, activate
+from tests.promises.ways import command, job, operator
+from tests.tasks.rigs.legs_with_ik import add_ik
+from tests.tasks.scenes import LEG, BoneShape, add_empty, build_armature, key_channel, key_places, set_range
+from twobone_addon.settings.tasks import TABLES, Table
+from twobone_addon.tasks.all_tasks import KEYS_LIMBS
+
+LAST = 4
+OTHER_LEG = tuple(
+    BoneShape(
+        f"{bone.name} 2", *((x + 0.6, y, z) for x, y, z in (bone.head, bone.tail)), f"{bone.parent} 2", connected=bone.connected
+    )
+    for bone in (*LEG, FOOT)
+)
+OF_CHAINS = [table for table in TABLES.values() if table.of_chains]
+
+
+def two_rigs() -> None:
+    """Two armatures with an animated leg each, which has a chain and a moving target."""
+    set_range(1, LAST)
+    for number, name in enumerate(("One", "Two")):
+        rig = build_armature((*LEG, FOOT, *OTHER_LEG), name)
+        rig.location.x = 3.0 * number
+        for bone, angle in (("upper", 0.15), ("lower", 0.4)):
+            values = {frame: (1.0, angle * (1 + 0.1 * frame), 0.0, 0.0) for frame in (1, 2, LAST)}
+            key_channel(rig.pose.bones[bone], "rotation_quaternion", values)
+        rig.animation_data.action.name = f"Walk {name}"
+        target = add_empty(f"Target {name}")
+        key_places(target, [(3.0 * number, 0.35 - 0.09 * step, -0.55 + 0.07 * step) for step in range(LAST)])
+        chain = rig.twobone.chains.add()
+        chain.name, chain.upper, chain.lower, chain.target = f"leg {name}", "upper", "lower", target
+        chain.plane, chain.frame_range = "YZ", "SCENE"
+        rig.select_set(state=True)
+    activate(bpy.data.objects["Two"])
+
+
+def second() -> Any:
+    """The chain of which something is wrong."""
+    return bpy.data.objects["Two"].twobone.chains[0]
+
+
+def never_had_a_target() -> None:
+    second().target = None
+
+
+def lost_its_target() -> None:
+    second().target, second().lost_target = None, "Target Two"
+
+
+def bone_gone() -> None:
+    second().lower = "nobone"
+
+
+def none_stored() -> None:
+    for thing in bpy.data.objects:
+        thing.twobone.chains.clear()
+
+
+def disabled() -> None:
+    second().enabled = False
+
+
+def all_disabled() -> None:
+    for thing in bpy.data.objects:
+        for chain in thing.twobone.chains:
+            chain.enabled = False
+
+
+def of_one_name_on_two_armatures() -> None:
+    for name in ("One", "Two"):
+        bpy.data.objects[name].twobone.chains[0].name = "leg"
+
+
+def two_of_one_name() -> None:
+    rig = bpy.data.objects["Two"]
+    target = add_empty("Target Two 2")
+    key_places(target, [(3.6, 0.35 - 0.09 * step, -0.55 + 0.07 * step) for step in range(LAST)])
+    chain = rig.twobone.chains.add()
+    chain.name, chain.upper, chain.lower, chain.target = "leg Two", "upper 2", "lower 2", target
+    chain.plane, chain.frame_range = "YZ", "SCENE"
+    rig.twobone.active_index = 0
+
+
+def on_ik() -> None:
+    constraint = add_ik(bpy.data.objects["Two"], "lower") if "Target" in bpy.data.objects else None
+    if constraint is None:
+        constraint = bpy.data.objects["Two"].pose.bones["lower"].constraints.new("IK")
+        constraint.target, constraint.chain_count = bpy.data.objects["Target Two"], 2
+
+
+def target_is_active() -> None:
+    activate(bpy.data.objects["Target Two"])
+
+
+def nothing() -> None:
+    """The file as it is."""
+
+
+def typed(task: TaskUnderTest, given: dict[str, Any], folder: Any) -> Any:
+    """As a pipeline's own Python calls it, with what is active left as it is."""
+    import twobone_addon
+    from tests.promises.ways import Ended
+
+    del folder
+    try:
+        report = getattr(twobone_addon, task.name)(**{**task.call, **given})
+    except twobone_addon.TwoBoneError as error:
+        return Ended(done=False, said=str(error))
+    return Ended(done=True, said="", report=report.to_dict())
+
+
+Door = Callable[[TaskUnderTest, dict[str, Any], Any], Any]
+EVERY: dict[str, Door] = {"operator": operator, "typed": typed, "command": command, "job": job}
+OF_FILES: dict[str, Door] = {"command": command, "job": job}
+
+
+@dataclass(frozen=True)
+class Case:
+    """One request in one file, the doors that have it, and what must come of it at each."""
+
+    name: str
+    table: Table
+    spoil: Callable[[], None]
+    given: dict[str, Any]
+    doors: dict[str, Door]
+    refused: str | None = None
+    """How the refusal begins; `None` where it is done."""
+    limbs: frozenset[tuple[str, str]] | None = None
+    """Armature and upper bone of each limb in the report; `None` where the report does not tell."""
+    skipped: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+    job: dict[str, Any] = field(default_factory=dict)
+    operator: str = ""
+    call: dict[str, Any] = field(default_factory=dict)
+    build: Callable[[], None] = two_rigs
+    is_dry: bool = False
+
+    @property
+    def task(self) -> TaskUnderTest:
+        """The task as the doors take it."""
+        name = self.operator or self.table.operator
+        return TaskUnderTest(name, self.build, self.call, self.table.own, self.table.command, self.words, self.job)
+
+
+ONE, TWO, TWO_2 = ("One", "upper"), ("Two", "upper"), ("Two", "upper 2")
+GONE = 'Lower bone "nobone" is not in armature "Two". Choose one of its bones.'
+LOST = 'Target "Target Two" is in no scene, as after it was deleted. Add or choose another object.'
+NO_TARGET = "No target is chosen. Choose an object, such as an empty."
+OF_TWO = 'Chain "leg Two" of "Two": '
+SCOPES = {"SCENE": "scene", "SELECTED": "selection", "ACTIVE": "active armature"}
+
+
+def scope_cases(table: Table, scope: str) -> list[Case]:
+    """Cases of a request for all enabled chains in a scope."""
+    has_scope = "scope" in {option.name for option in table.own}
+    if not has_scope and scope != "SCENE":
+        return []
+    given = {"scope": scope} if has_scope else {}
+    name = "bake_all" if table.task == "bake" else ""
+    words, keys = ((), {}) if has_scope else (("--stored",), {"stored": True})
+    doors = EVERY if has_scope else OF_FILES
+    none = f"No enabled chain is stored in the {SCOPES[scope]}. Add a chain in the sidebar first."
+    both = frozenset({TWO}) if scope == "ACTIVE" else frozenset({ONE, TWO})
+    first = frozenset({ONE})
+    needs, alone = table.needs_targets, scope == "ACTIVE"
+
+    def case(spoil: Callable[[], None], limbs: frozenset[tuple[str, str]] = both, **what: Any) -> Case:
+        refused = what.get("refused")
+        return Case(
+            f"{table.task}, {scope.lower()}: {what.pop('name', spoil.__name__.replace('_', ' '))}",
+            table, spoil, {**given, **what.pop("more", {})}, what.pop("doors", doors),
+            limbs=None if refused else limbs, words=(*words, *what.pop("flags", ())), job=keys, operator=name, **what,
+        )  # fmt: skip
+
+    never = {"refused": OF_TWO + NO_TARGET} if alone else {"limbs": first, "skipped": ("leg Two",)}
+    ik = {"refused": OF_TWO} if table.task in KEYS_LIMBS else {}
+    cases = [
+        case(nothing),
+        case(never_had_a_target, **(never if needs else {})),
+        case(all_disabled, refused=none),
+    ]
+    if scope == "SCENE":
+        cases += [
+            case(lost_its_target, **({"refused": OF_TWO + LOST} if needs else {})),
+            case(bone_gone, refused=OF_TWO + GONE),
+            case(disabled, first),
+            case(none_stored, refused=none),
+            case(of_one_name_on_two_armatures),
+            case(two_of_one_name, both | {TWO_2}),
+            case(on_ik, **ik),
+            case(nothing, name="dry run", doors={"command": command}, flags=("--dry-run",), is_dry=True),
+        ]
+        if "actions" in {option.name for option in table.own}:
+            cases.append(case(nothing, name="several actions", more={"actions": "ALL"}, **several_actions(table)))
+    if scope == "ACTIVE":
+        cases.append(case(target_is_active, name="the target is active"))
+    return cases
+
+
+def several_actions(table: Table) -> dict[str, Any]:
+    """What must come of a request about all actions: targets that are objects play none of the armature's."""
+    return {"refused": 'Chain "leg One" of "One": Target "Target One" is not a bone of'} if table.task == "give" else {}
+
+
+def single_cases(table: Table) -> list[Case]:
+    """Cases of a request for one limb, by its bones, and by the name of a stored chain."""
+    bones = {"armature": "Two", "upper": "upper", "lower": "lower"}
+    with_target = bones | ({"target": "Target Two"} if table.needs_targets else {})
+    needs, limbs = table.needs_targets, frozenset({TWO})
+
+    def case(name: str, spoil: Callable[[], None], given: dict[str, Any], doors: dict[str, Door], refused: str = "") -> Case:
+        chosen = None if refused else limbs
+        return Case(f"{table.task}, {name}", table, spoil, given, doors, refused=refused or None, limbs=chosen)
+
+    cases = [
+        case("bones", nothing, with_target, EVERY),
+        case("bones: never had a target", never_had_a_target, bones, EVERY, NO_TARGET if needs else ""),
+        case("bones: lost its target", lost_its_target, bones, EVERY, LOST if needs else ""),
+        case("bones: bone gone", nothing, {**with_target, "lower": "nobone"}, EVERY, GONE),
+    ]
+    by_name = "chain" if "chain" in {option.name for option in table.own} else "stored"
+    doors = {"typed": typed} if by_name == "stored" else {"operator": operator, "typed": typed, "job": job}
+    doors |= {"operator": operator} if table.task in {"bake", "give"} else {}
+    missing = 'Armature "Two" has no stored chain "arm". Use the name of one that it has ("leg Two").'
+    cases += [
+        case("by name", nothing, {"armature": "Two", by_name: "leg Two"}, doors),
+        case("by name: no such chain", nothing, {"armature": "Two", by_name: "arm"}, doors, missing),
+        case("by name: lost", lost_its_target, {"armature": "Two", by_name: "leg Two"}, doors, LOST if needs else ""),
+        case("by name: disabled", disabled, {"armature": "Two", by_name: "leg Two"}, doors),
+    ]
+    return cases
+
+
+CASES = [
+    *(case for table in OF_CHAINS for scope in SCOPES for case in scope_cases(table, scope)),
+    *(case for table in OF_CHAINS for case in single_cases(table)),
+]
