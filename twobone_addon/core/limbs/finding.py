@@ -163,7 +163,7 @@ def _with_kinds(skeleton: Skeleton, pairs: Sequence[LimbPair]) -> list[LimbPair]
         if pair.named is None:
             return pair
         kind = LimbKind.LEG if pair.named is Family.LEG else LimbKind.ARM
-        if id(pair) in raised and not (pair.named is Family.ARM and pair.hand):
+        if id(pair) in raised and not (pair.named is Family.ARM and pair.kind is LimbKind.ARM and pair.hand):
             kind = LimbKind.ARM if raised[id(pair)] else LimbKind.LEG
         return replace(pair, kind=kind, against=pair.kind if pair.against is None and kind is not pair.kind else pair.against)
 

@@ -134,10 +134,11 @@ def _weighted_bones(armature: Object) -> frozenset[str]:
         groups = {group.index: group.name for group in mesh.vertex_groups if group.name in armature.data.bones}
         waiting = {index for index, name in groups.items() if name not in names}
         vertices = mesh.data.vertices
-        for vertex in vertices[:: 1 + len(vertices) // MOST_VERTICES]:
+        # Blender's collections take no slices with steps.
+        for number in range(0, len(vertices), 1 + len(vertices) // MOST_VERTICES):
             if not waiting:
                 break
-            waiting -= {group.group for group in vertex.groups if group.weight > LEAST_WEIGHT}
+            waiting -= {group.group for group in vertices[number].groups if group.weight > LEAST_WEIGHT}
         names |= {name for index, name in groups.items() if index not in waiting}
     return frozenset(names)
 
