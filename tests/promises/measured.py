@@ -112,6 +112,18 @@ def planted(task: TaskUnderTest) -> Iterator[Told]:
     assert any(contact["point"] != "HEEL" for leg in report["chains"] for contact in leg["contacts"])
 
 
+def finished(task: TaskUnderTest) -> Iterator[Told]:
+    """How far the hips moved, and that balls that stand are where the source has them: still, and on the floor."""
+    hips = ends(("hips",))[:, 0]
+    report = report_of(task)
+    yield "max_move", report["max_move"], np.linalg.norm(ends(("hips",))[:, 0] - hips, axis=1).max(), 1e-5
+    yield "scale", report["scale"], 1.0, 1e-5
+    for leg in report["chains"]:
+        assert leg["slide"] <= CLOSE * 10, leg
+        assert leg["contacts"] > 0, leg
+    assert report["skate_after"] <= report["skate_before"]
+
+
 def root_fitted(task: TaskUnderTest) -> Iterator[Told]:
     """How far the hips moved, and at how many frames the leg is long enough."""
     hips = ends(("hips",))[:, 0]
@@ -228,6 +240,7 @@ MEASURES: dict[str, Callable[[TaskUnderTest], Iterator[Told]]] = {
     "import_contacts": found_contacts,
     "export_contacts": found_contacts,
     "plant": planted,
+    "finish_retarget": finished,
     "fit_root": root_fitted,
     "nudge": nudged,
     "audit": audited,

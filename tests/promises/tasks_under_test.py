@@ -144,6 +144,15 @@ def walker() -> bpy.types.Object:
     return armature
 
 
+def walkers() -> None:
+    """One that has the motion of another, which is as large and stands elsewhere; its feet slide and float."""
+    source, _ = build_walker(Walk(frames=WALKED))
+    source.name, source.location.x = "Walker source", 2.0
+    for armature in (source, walker()):
+        for chain, side in zip(armature.twobone.chains, ("LEFT", "RIGHT"), strict=True):
+            chain.side = side
+
+
 def walker_out_of_reach() -> None:
     """Its left foot has a target that is too far below for a while."""
     armature, _ = build_walker(Walk(frames=1))
@@ -199,6 +208,7 @@ HOW: dict[str, dict[str, Any]] = {
     },
     "nudge": {"build": keyed_leg, "call": {"armature": "Rig", "chain": "leg", "frame": 4.0, "offset": (0.02, 0.03, 0.05)}},
     "plant": {"drawn": 2, "thorough": {"keep_targets": True}},
+    "finish_retarget": {"build": walkers, "call": {"armature": "Walker", "source": "Walker source"}, "drawn": 2},
     "fit_root": {"build": walker_out_of_reach},
 }  # fmt: skip
 """What is told of a task: where it is not enough to name a leg, or a person who walks."""

@@ -239,3 +239,59 @@ class RootFitSettings(RootSettings):
         ("Z", "Z", "Along the world's vertical"),
         ("FREE", "Free", "In whichever direction is shortest"),
     )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class FinishSettings(Settings):
+    """Two characters, one of which has the other's motion, and what is put right."""
+
+    armature: str = object_option(
+        Group.CHAIN, "Armature", "Armature whose motion was copied from the source. Leave empty to use the active object"
+    )
+    source: str = object_option(
+        Group.CHAIN, "Source", "Armature that the motion was copied from. Leave empty to use the other selected armature",
+        object_types=("ARMATURE",),
+    )  # fmt: skip
+    feet: bool = switch_option(
+        Group.REACH,
+        "Plant Feet",
+        "Put the feet where the source has them, and plant them while the source's feet stand",
+        default=True,
+    )
+    hips: str = choice_option(
+        Group.REACH, "SCALED", "Hips", "What becomes of the path of the hips",
+        ("SCALED", "Scaled", "The hips follow the source's, scaled by the ratio of leg lengths"),
+        ("KEEP", "Keep", "The hips stay as they are, and move only so that feet reach"),
+    )  # fmt: skip
+    hands: str = choice_option(
+        Group.REACH, "TOGETHER", "Hands", "What becomes of hands that meet",
+        ("TOGETHER", "Together", "Palms that are near each other in the source are as near here, as in a clap"),
+        ("KEEP", "Keep", "The arms stay as they are"),
+    )  # fmt: skip
+    actions: str = actions_option()
+    frame_range: str = range_option("Frames to work on", CUSTOM)
+    frame_start: float = start_option("First frame of the range")
+    frame_end: float = end_option("Last frame of the range")
+    ground: str = choice_option(
+        Group.PLANE, "AUTO", "Ground", "What the feet stand on",
+        ("AUTO", "Automatic", "The floor on which the character stands at rest"),
+        ("HEIGHT", "Height", "Flat ground at a given height"),
+        ("OBJECT", "Object", "The surface of a mesh, such as stairs, terrain or a moving platform"),
+    )  # fmt: skip
+    ground_height: float = number_option(
+        Group.PLANE, 0.0, "Ground Height", "Height of the flat ground", unit="LENGTH", needs=when(ground=["HEIGHT"]),
+    )  # fmt: skip
+    ground_object: str = object_option(
+        Group.PLANE, "Ground Object", "Mesh that the feet stand on", needs=when(ground=["OBJECT"]), object_types=SURFACES
+    )
+    max_repair: float = number_option(
+        Group.REACH, 0.2, "Maximum Repair",
+        "Fraction of the leg length by which planting may move a foot from where the source has it. Contacts that need more are "
+        "left as they are and listed (0 = no limit)",
+        minimum=0.0, maximum=1.0, unit="FACTOR", needs=when(feet=[True]),
+    )  # fmt: skip
+    destination: str = destination_option()
+    verify: bool = switch_option(
+        Group.ADVANCED, "Verify", "Evaluate the new animation and report where feet and hands are in it", default=True,
+    )  # fmt: skip
+    evaluation: str = evaluation_option()

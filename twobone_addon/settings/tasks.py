@@ -9,7 +9,7 @@ from ..errors import SettingError
 from ..said import Sentence, note
 from ..settings import OPTION, OPTIONS, BakeSettings
 from .bake_options import TIP_ENDS, KeySettings
-from .feet import ContactFileSettings, ContactSettings, ExportContactSettings, PlantSettings, RootFitSettings
+from .feet import ContactFileSettings, ContactSettings, ExportContactSettings, FinishSettings, PlantSettings, RootFitSettings
 from .options import (
     Group,
     Option,
@@ -465,6 +465,17 @@ TABLES: dict[str, Table] = {
             first=frozenset(
                 {"ground", "ground_height", "ground_object", "root_motion", "keep_targets", "use_root", *RANGE, "actions"}
             ),
+        ),
+        Table(
+            "finish_retarget",
+            FinishSettings,
+            "Finish Retarget",
+            "Put feet, hips and hands where the source of a retargeted motion has them, scaled to this character. "
+            "Clear Baked Keys brings back what it replaces",
+            help="put feet, hips and hands where the source of a retargeted motion has them",
+            progress="Finishing the retarget {part}   |   Esc: Cancel",
+            is_strict=True,
+            first=frozenset({"source", "feet", "hips", "hands", "ground", "ground_height", "ground_object", *RANGE, "actions"}),
         ),
         Table(
             "fit_root",

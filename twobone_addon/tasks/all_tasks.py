@@ -20,6 +20,7 @@ PLACES = {
     "import_contacts": ".find_contacts.exchange:IMPORT_CONTACTS",
     "export_contacts": ".find_contacts.exchange:EXPORT_CONTACTS",
     "plant": ".plant.task:PLANT",
+    "finish_retarget": ".finish_retarget.task:FINISH_RETARGET",
     "fit_root": ".fit_root:FIT_ROOT",
     "nudge": ".nudge.task:NUDGE",
     "audit": ".audit:AUDIT",
@@ -27,7 +28,7 @@ PLACES = {
 """Module and name of each task, by the name of its table. A task is imported when it is first used: operators and flags need
 only its table, and Blender shall start quickly."""
 
-KEYS_LIMBS = frozenset({"bake", "give", "plant", "find_contacts", "fit_root", "nudge", "align"})
+KEYS_LIMBS = frozenset({"bake", "give", "plant", "find_contacts", "fit_root", "nudge", "align", "finish_retarget"})
 """Tasks that are refused for limbs on IK, and for which scripts may have these switched to FK first."""
 
 

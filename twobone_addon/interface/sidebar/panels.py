@@ -283,7 +283,7 @@ class ChainPanel(Sidebar):
         """Draw further rows below the settings; none by default."""
 
 
-OF_CHARACTER = (OPERATORS["convert_ik"], OPERATORS["plant"])
+OF_CHARACTER = (OPERATORS["convert_ik"], OPERATORS["plant"], OPERATORS["finish_retarget"])
 """Operators on the whole character, whichever chain is active."""
 
 

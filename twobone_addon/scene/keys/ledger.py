@@ -56,7 +56,7 @@ ILLEGIBLE = (
 PROPERTY = "twobone_replaced"
 """Property of actions that stores the records."""
 
-PLANTING = {"plant", "root_motion", FITTED, WITH_FEET}
+PLANTING = {"plant", "root_motion", "finish_retarget", FITTED, WITH_FEET}
 """Tasks whose keys on several bones belong together."""
 
 

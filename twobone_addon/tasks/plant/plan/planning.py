@@ -112,7 +112,7 @@ class PlantPlan(PlantingPlan[PlantSettings]):
 
 
 @dataclass(frozen=True, slots=True)
-class _ChainRequest:
+class ChainRequest:
     """A chain to plan, stored or not yet."""
 
     chain: str
@@ -128,7 +128,7 @@ def plan_planting(scene: Scene, settings: PlantSettings, active: Object | None, 
     armature = find_armature(settings.armature, active)
     span = span or contact_range(scene, settings.contacts(), armature, loops=True)
     contacts = plan_contacts(scene, replace(settings.contacts(), armature=armature.name), active, span)
-    requests = [_ChainRequest(chain, names, contacts.legs.toes[chain]) for chain, names in contacts.legs.names.items()]
+    requests = [ChainRequest(chain, names, contacts.legs.toes[chain]) for chain, names in contacts.legs.names.items()]
     needs_root = bool(settings.root)
     plan = _plan(scene, settings, armature, requests, span=span, use_root=settings.use_root, needs_root=needs_root)
     skins, within = Skins(), (float(plan.frames[0]), float(plan.frames[-1]))
@@ -149,7 +149,7 @@ def plan_fitting(scene: Scene, settings: RootSettings, active: Object | None, sp
             'Armature "{armature}" has no enabled chain with a target to reach. Give its chains targets, or plant its feet.',
             armature=armature.name,
         )
-    requests = [_ChainRequest(chain.name, names_of(chain), chain.toe, chain.target.name, chain.target_bone) for chain in chains]
+    requests = [ChainRequest(chain.name, names_of(chain), chain.toe, chain.target.name, chain.target_bone) for chain in chains]
     plan = _plan(scene, settings, armature, requests, span=span, use_root=True, needs_root=True)
     skins, within = Skins(), (float(plan.frames[0]), float(plan.frames[-1]))
     for leg in plan.legs:
@@ -162,7 +162,7 @@ def _plan(
     scene: Scene,
     settings: RootSettings,
     armature: Object,
-    requests: list[_ChainRequest],
+    requests: list[ChainRequest],
     *,
     span: Span | None,
     use_root: bool,
@@ -181,7 +181,7 @@ def _plan(
         )
     frames = even_frames((start, end)) if is_loop(armature, (start, end)) else np.arange(start, end + 1e-6)
     samples = subframe_grid(frames, SAMPLES_PER_FRAME)
-    legs = [_leg_plan(scene, armature, request, settings, samples) for request in requests]
+    legs = [limb_plan(scene, armature, request, settings, samples) for request in requests]
     root, notes = None, ()
     if use_root:
         uppers = [leg.plan.names.upper for leg in legs]
@@ -212,7 +212,8 @@ def _bake_settings(armature: Object, settings: RootSettings, **more: Any) -> Bak
     )
 
 
-def _leg_plan(scene: Scene, armature: Object, request: _ChainRequest, settings: RootSettings, samples: Array) -> LegPlan:
+def limb_plan(scene: Scene, armature: Object, request: ChainRequest, settings: RootSettings, samples: Array) -> LegPlan:
+    """Plan one limb at `samples` `(S,)`; raises a `TwoBoneError`."""
     follows, names = bool(request.target), request.names
     bake = _bake_settings(
         armature,

@@ -1,0 +1,228 @@
+"""A character with a copy of another's motion gets feet, hips and hands where the other has them, as Blender evaluates it."""
+
+import json
+import math
+from dataclasses import replace
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Quaternion, Vector
+
+import twobone_addon
+from tests.tasks.checks.targets import curves_of
+from tests.tasks.rigs.person import person
+from tests.tasks.rigs.walker import BALL, BALL_OFFSET, BOTH, SHAPES, Walk, build_walker
+from tests.tasks.scenes import build_armature, key_channel
+from twobone_addon.errors import TwoBoneError
+
+pytestmark = pytest.mark.usefixtures("empty_file")
+
+SCALE = 0.7
+LEG = 0.82 * SCALE
+"""Length of Hero's leg."""
+FRAMES = 36
+
+
+def scaled(shapes, size, wider=1.0):
+    def at(place):
+        return (place[0] * size * wider, place[1] * size, place[2] * size)
+
+    return [replace(shape, head=at(shape.head), tail=at(shape.tail)) for shape in shapes]
+
+
+def copied(source, hero, size):
+    """Key the source's rotations on the hero, and the hips' location scaled by `size`: a naive retarget."""
+    scene = bpy.context.scene
+    for frame in range(scene.frame_start, scene.frame_end + 1):
+        scene.frame_set(frame)
+        for bone in source.pose.bones:
+            own = hero.pose.bones[bone.name]
+            own.rotation_mode = "QUATERNION"
+            own.rotation_quaternion = bone.matrix_basis.to_quaternion()
+            own.keyframe_insert("rotation_quaternion", frame=frame)
+            if bone.name == "hips":
+                own.location = size * bone.matrix_basis.translation
+                own.keyframe_insert("location", frame=frame)
+
+
+def pair(walk=None, *, wider=1.4, size=1.0, facing=0.0):
+    """A walker that is turned by `facing`, and Hero: smaller, with wide hips that move `size` times as far as the walker's."""
+    source, states = build_walker(walk or Walk(frames=FRAMES))
+    source.name = "Source"
+    source.twobone.chains.clear()
+    source.rotation_euler.z = facing
+    hero = build_armature(scaled(SHAPES, SCALE, wider), "Hero")
+    copied(source, hero, size)
+    hero.location.x = 3.0
+    bpy.context.view_layer.objects.active = hero
+    bpy.context.scene.frame_set(1)
+    return source, hero, states
+
+
+def heads(rig, bone):
+    """World positions `(F, 3)` of a bone's head."""
+    return carried(rig, bone, Vector())
+
+
+def keys(rig):
+    return {
+        (curve.data_path, curve.array_index): [(*key.co, *key.handle_left, *key.handle_right) for key in curve.keyframe_points]
+        for curve in curves_of(rig)
+    }
+
+
+def stances(states, side):
+    """First and last row of each time that the ball of a foot stands, as the walker was made."""
+    on = np.isin(states[side], (BALL, BOTH)).astype(int)
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], on, [0]])))
+    return [(first, end) for first, end in edges.reshape(-1, 2) if end - first > 4]
+
+
+def assert_stands(hero, states, *, floor=0.0, leg=LEG, ball=None):
+    """Balls stand still in all but the edges of the source's contacts, on the floor, and sink at no frame."""
+    ball = (BALL_OFFSET[1] + 0.08) * leg / 0.82 if ball is None else ball
+    for side in "LR":
+        places = heads(hero, f"toe.{side}")
+        for first, end in stances(states, side):
+            stood = places[first + 1 : end - 1]
+            assert np.ptp(stood, axis=0).max() <= 0.01 * leg, (side, first)
+            assert np.abs(stood[:, 2] - floor - ball).max() <= 0.01 * leg, (side, first)
+        assert places[:, 2].min() >= floor + ball - 0.01 * leg
+
+
+@pytest.mark.parametrize("degrees", [0, 90, 180])
+def test_feet_stand_on_the_floor_where_the_source_has_them_whichever_way_it_faces(degrees):
+    source, hero, states = pair(facing=math.radians(degrees))
+    report = twobone_addon.finish_retarget(armature="Hero", source="Source")
+    assert abs(report.scale - SCALE) <= 1e-3
+    assert abs(abs(report.angle) - degrees) <= 1.0
+    assert_stands(hero, states)
+    # Hips go as far as the source's, scaled, in the direction in which the character faces.
+    theirs, own = (heads(rig, "hips") for rig in (source, hero))
+    turn = -math.radians(degrees)
+    back = np.array([[math.cos(turn), -math.sin(turn)], [math.sin(turn), math.cos(turn)]])
+    path = SCALE * (theirs - theirs[0])[:, :2] @ back.T
+    assert np.abs(own[:, :2] - own[0, :2] - path).max() <= 0.02 * LEG
+    knees, hips, ankles = (heads(hero, f"{bone}.L") for bone in ("shin", "thigh", "foot"))
+    assert ((knees - (hips + ankles) / 2)[:, 1] > 0.0).all(), "knees bend to where they did"
+
+
+def test_a_second_run_ends_where_the_first_did_and_clear_gives_every_key_back():
+    _, hero, _ = pair()
+    before, objects, actions = keys(hero), len(bpy.data.objects), len(bpy.data.actions)
+    twobone_addon.finish_retarget(armature="Hero", source="Source")
+    once = heads(hero, "foot.L")
+    twobone_addon.finish_retarget(armature="Hero", source="Source")
+    assert np.abs(heads(hero, "foot.L") - once).max() <= 1e-4 * LEG
+    bpy.ops.twobone.clear_baked(armature="Hero", upper="thigh.L", lower="shin.L", tip="foot.L", tip_end="HEAD", all_frames=True)
+    assert keys(hero) == before
+    assert (len(bpy.data.objects), len(bpy.data.actions)) == (objects, actions)
+
+
+@pytest.mark.parametrize("late", [1, 5, 12])
+def test_a_source_that_is_late_is_refused_with_the_shift_that_fits(late):
+    source, hero, _ = pair(Walk(frames=60))
+    for curve in curves_of(source):
+        for key in curve.keyframe_points:
+            key.co.x += late
+        curve.update()
+    before = keys(hero)
+    with pytest.raises(TwoBoneError, match=f"{late} frames later. Move the keys of the source by -{late} frames"):
+        twobone_addon.finish_retarget(armature="Hero", source="Source", frame_start=15, frame_end=58)
+    assert keys(hero) == before
+
+
+def test_palms_meet_as_they_do_in_the_source():
+    """Both swing their arms forward until the palms nearly touch; the hero's shoulders are broader."""
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 20
+    palms = []
+    for name, broader in (("Source", 0.0), ("Hero", 0.06)):
+        rig = person()
+        rig.name = name
+        bpy.context.view_layer.objects.active = rig
+        bpy.ops.object.mode_set(mode="EDIT")
+        for bone in rig.data.edit_bones:
+            if bone.name[:-2] in {"upper_arm", "forearm", "hand"}:
+                for end in (bone.head, bone.tail):
+                    end.x += math.copysign(broader, end.x)
+        bpy.ops.object.mode_set(mode="OBJECT")
+        for side, sign in (("L", -1.0), ("R", 1.0)):
+            arm = rig.pose.bones[f"upper_arm.{side}"]
+            arm.rotation_mode = "QUATERNION"
+            up = arm.bone.matrix_local.to_3x3().inverted() @ Vector((0.0, 0.0, sign))
+            values = {frame: Quaternion(up, angle)[:] for frame, angle in ((1, 0.2), (10, 1.8), (20, 0.2))}
+            key_channel(arm, "rotation_quaternion", values)
+    report = twobone_addon.finish_retarget(armature="Hero", source="Source")
+    for name in ("Source", "Hero"):
+        rig, sides = bpy.data.objects[name], []
+        for side in "LR":
+            hand, forearm = (rig.data.bones[f"{bone}.{side}"] for bone in ("hand", "forearm"))
+            # The middle of the hand, which goes on as the forearm does at rest.
+            palm = hand.head_local + 0.12 * 0.52 * (hand.head_local - forearm.head_local).normalized()
+            sides.append(carried(rig, hand.name, hand.matrix_local.inverted() @ palm))
+        palms.append(sides)
+    theirs, own = (left - right for left, right in palms)
+    near = np.linalg.norm(theirs, axis=1) < 0.15
+    assert near.any()
+    assert np.linalg.norm(own - theirs, axis=1)[near].max() <= 0.005 * 0.52
+    assert report.meeting >= near.sum()
+
+
+def carried(rig, bone, offset):
+    """World positions `(F, 3)` of a point in the space of a bone."""
+    scene, found = bpy.context.scene, []
+    for frame in range(scene.frame_start, scene.frame_end + 1):
+        scene.frame_set(frame)
+        posed = rig.evaluated_get(bpy.context.evaluated_depsgraph_get())
+        found.append((posed.matrix_world @ posed.pose.bones[bone].matrix @ offset)[:])
+    return np.array(found)
+
+
+def test_what_cannot_be_finished_is_refused_in_a_sentence_and_a_dry_run_changes_nothing():
+    source, hero, _ = pair()
+    before = keys(hero)
+    for given, said in (
+        ({}, "No source of the motion"),
+        ({"source": "Hero"}, "cannot be its own source"),
+        ({"source": "Nobody"}, "is not in this file"),
+    ):
+        with pytest.raises(TwoBoneError, match=said):
+            twobone_addon.finish_retarget(armature="Hero", **given)
+    for curve in curves_of(source):
+        for key in curve.keyframe_points:
+            key.co.x *= 0.5
+        curve.update()
+    with pytest.raises(TwoBoneError, match=r"moves from frame 0\.5 to 18"):
+        twobone_addon.finish_retarget(armature="Hero", source="Source")
+    assert keys(hero) == before
+
+
+@pytest.mark.parametrize("rate", [24, 120])
+def test_scaled_objects_and_other_rates_are_the_same_motion(rate):
+    source, hero, states = pair(Walk(frames=FRAMES * rate // 24, rate=float(rate)))
+    source.scale = (3.0, 3.0, 3.0)
+    hero.scale = (2.0, 2.0, 2.0)
+    report = twobone_addon.finish_retarget(armature="Hero", source="Source")
+    assert abs(report.scale - SCALE * 2.0 / 3.0) <= 1e-3
+    assert_stands(hero, states, leg=2.0 * LEG)
+
+
+def test_the_other_selected_armature_is_the_source_of_the_button():
+    source, hero, states = pair()
+    for thing in (source, hero):
+        thing.select_set(state=True)
+    assert bpy.ops.twobone.finish_retarget() == {"FINISHED"}
+    report = json.loads(bpy.context.window_manager.twobone_report)
+    assert (report["kind"], report["armature"], report["source"]) == ("finish_retarget", "Hero", "Source")
+    assert_stands(hero, states)
+
+
+@pytest.mark.parametrize("settings", [{"hips": "KEEP"}, {"hands": "KEEP"}, {"ground": "HEIGHT", "ground_height": 0.2}])
+def test_options_say_what_is_put_right(settings):
+    _, hero, states = pair(size=SCALE)
+    hips = heads(hero, "hips")
+    twobone_addon.finish_retarget(armature="Hero", source="Source", **settings)
+    assert_stands(hero, states, floor=settings.get("ground_height", 0.0))
+    if settings.get("hips") == "KEEP":
+        assert np.abs(heads(hero, "hips") - hips)[:, :2].max() <= 1e-4

@@ -1,0 +1,141 @@
+"""How the motion of one character corresponds to that of another: turned, scaled, and at the same time or not. NumPy only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from ...core.array_types import Array, Mask
+from ...core.arrays import magnitude, median
+from ...core.contacts.states import runs
+from ...core.rig.rotations import unit
+
+UP = np.array([0.0, 0.0, 1.0])
+
+
+@dataclass(frozen=True, slots=True)
+class Similarity:
+    """The turn about the world's Z axis and the scale that lead from the source's motion to the result's."""
+
+    angle: float
+    """Radians."""
+    scale: float
+
+    @property
+    def rotation(self) -> Array:
+        """Matrix `(3, 3)` of the turn."""
+        cosine, sine = np.cos(self.angle), np.sin(self.angle)
+        return np.array([[cosine, -sine, 0.0], [sine, cosine, 0.0], [0.0, 0.0, 1.0]])
+
+    def of(self, vectors: Array) -> Array:
+        """Vectors `(..., 3)` of the source, turned and scaled."""
+        return self.scale * (vectors @ self.rotation.T)
+
+
+LONGEST_SHIFT = 1.0
+"""Seconds by which a source may be late or early to be recognised as such."""
+
+FITS = 0.5
+"""Part of the mismatch that is left with a shift that fits: a source one frame late has more than twice the mismatch of one in
+time, and skeletons that are merely different have the least of it without a shift."""
+
+STILL = np.radians(1.0)
+"""Root mean square of the links' turning, below which a motion tells nothing about time."""
+
+ALIKE = 0.5
+"""Part of the links' turning up to which two motions may differ: a copy of another skeleton's rotations has less than a tenth."""
+
+
+def shift_that_fits(links: Array, of_source: Array, rate: float) -> tuple[int, float]:
+    """Number of frames by which the source is late, and the mismatch then, as a part of the motion.
+
+    links, of_source : (L, F, 3) unit directions of corresponding links at frames, the source's turned as its character is
+
+    Constant differences, as between the rest poses, do not count. 0 frames where no shift fits clearly better than none.
+    """
+    count = links.shape[1]
+    most = min(round(LONGEST_SHIFT * rate), count // 3)
+
+    def apart(shift: int) -> float:
+        ours, theirs = links[:, max(0, -shift) : count - max(0, shift)], of_source[:, max(0, shift) : count - max(0, -shift)]
+        differences = ours - theirs
+        return float(np.mean((differences - differences.mean(axis=1, keepdims=True)) ** 2))
+
+    motion = float(np.mean((of_source - of_source.mean(axis=1, keepdims=True)) ** 2))
+    if motion < STILL**2:
+        return 0, 0.0
+    mismatches = {shift: apart(shift) for shift in range(-most, most + 1)}
+    best = min(mismatches, key=lambda shift: (mismatches[shift], abs(shift)))
+    if mismatches[best] > FITS * mismatches[0]:
+        best = 0
+    return best, mismatches[best] / motion
+
+
+def steady_sideways(headings: Array, standing: Mask) -> Array:
+    """Unit vectors `(S, 3)` along `headings` `(S, 3)` in plan that hold still during each stance, `(S,)`, and turn in between.
+
+    A foot that is placed beside the source's by a constant width would else slide while the body turns over it.
+    """
+    angles = np.unwrap(np.arctan2(headings[:, 1], headings[:, 0]))
+    held = angles.copy()
+    edges = [(first, last, float(angles[first : last + 1].mean())) for first, last in runs(standing)]
+    for first, last, angle in edges:
+        held[first : last + 1] = angle
+    knots = [(0, 0, float(angles[0])), *edges, (len(angles) - 1, len(angles) - 1, float(angles[-1]))]
+    for (_, start, leaving), (end, _, arriving) in pairwise(knots):
+        if end > start + 1:
+            part = (np.arange(start, end + 1) - start) / (end - start)
+            weight = part**3 * (10.0 - part * (15.0 - 6.0 * part))
+            held[start : end + 1] = leaving + (arriving - leaving) * weight
+    return np.stack([np.cos(held), np.sin(held), np.zeros(len(held))], axis=-1)
+
+
+STRAIGHTEST, SOFT = 0.999, 0.97
+"""Extension of a leg that is not exceeded, and from which it is approached softly: near straight, a knee turns fast."""
+
+
+def within_soft_reach(hips: Array, ankles: Array, lengths: Array, already: Array, start: Array | float = SOFT) -> Array:
+    """Ankles `(S, 3)` pulled towards the `hips` `(S, 3)` where limbs of `lengths` `(S,)` would be almost straight.
+
+    already : (S,) extensions that the limb has in the motion as it is, which may stay
+    start : extension up to which nothing is pulled, `(S,)` or one for all
+    """
+    extensions = magnitude(ankles - hips) / lengths
+    room = np.maximum(np.maximum(STRAIGHTEST, np.minimum(already, 1.0 - 1e-6)) - start, 1e-6)
+    beyond = np.maximum(extensions - start, 0.0)
+    softened = np.where(beyond > 0.0, start - room * np.expm1(-beyond / room), extensions)
+    return hips + (ankles - hips) * (softened / np.maximum(extensions, 1e-12))[:, None]
+
+
+def knees_bent_as(joints: Array, hips: Array, ankles: Array) -> Array:
+    """Knees `(S, 3)` of legs `joints` `(S, 3, 3)` moved to other hips and ankles, bent to the side to which they are bent."""
+    first, second = (magnitude(joints[:, number + 1] - joints[:, number]) for number in (0, 1))
+    along, before = unit(ankles - hips), unit(joints[:, 2] - joints[:, 0])
+    side = joints[:, 1] - joints[:, 0]
+    side -= np.sum(side * before, axis=-1, keepdims=True) * before
+    side = unit(side - np.sum(side * along, axis=-1, keepdims=True) * along)
+    reach = np.minimum(magnitude(ankles - hips), first + second)
+    forward = (first**2 - second**2 + reach**2) / (2.0 * np.maximum(reach, 1e-12))
+    aside = np.sqrt(np.maximum(first**2 - forward**2, 0.0))
+    return hips + forward[:, None] * along + aside[:, None] * side
+
+
+NEAR, APART = 0.3, 0.5
+"""Distances of two palms, arm lengths, up to which they are held as in the source, and from which they are left alone."""
+
+
+def together(distances: Array) -> Array:
+    """Weights `(S,)`, 1 where palms are near each other and 0 where they are apart, for `distances` `(S,)` in arm lengths."""
+    part = np.clip((APART - distances) / (APART - NEAR), 0.0, 1.0)
+    return part * part * (3.0 - 2.0 * part)
+
+
+def standing_height(heights: Array, standing: Mask) -> float:
+    """Height at which a point stands, from `heights` `(..., F)`; where it never does, nearly its lowest."""
+    return float(median(heights[standing])) if standing.any() else float(np.quantile(heights, LOWEST))
+
+
+LOWEST = 0.05
+"""Quantile of heights that counts as standing where no contact is known."""

@@ -1,0 +1,317 @@
+"""Solve the limbs and the root of a character that has another's motion: from both motions to keys. Numbers only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...core.array_types import Array, Mask
+from ...core.arrays import magnitude, median
+from ...core.contacts.states import ContactState, on_ball, runs
+from ...core.curves.frames import cuts
+from ...core.planting.goals import SAMPLES_PER_FRAME, FootGoals
+from ...core.planting.ground import Ground, moving_ground
+from ...core.rig.rotations import unit
+from ...errors import ObjectError
+from ...pipeline.motion.plan_motion import points
+from ...pipeline.plan.source_limbs import heading_difference
+from ...records import replace
+from ...said import Sentence
+from ...scene.sampling.quantities import Samples
+from ...scene.sampling.stepping import Steps, part_of
+from ..find_contacts.solve import FoundContacts, solve_contacts
+from ..plant.keys.curves import ChannelPieces, keys_of
+from ..plant.plan.contacts import Standing, ground_of, with_one_height
+from ..plant.plan.feet import LegMotion, leg_motion
+from ..plant.pose.standing import Footing, Planted, PlantedLeg
+from ..plant.solve import solve_takes, within_repair_of_takes
+from .similarity import (
+    ALIKE,
+    SOFT,
+    Similarity,
+    knees_bent_as,
+    shift_that_fits,
+    standing_height,
+    steady_sideways,
+    together,
+    within_soft_reach,
+)
+
+if TYPE_CHECKING:
+    from .plan import FinishPlan
+
+MOST_UNSTEADY = 0.1
+"""Share of the frames at which the hips may turn otherwise than the source's: a retarget copies their rotation."""
+
+WHOLE = slice(None, None, SAMPLES_PER_FRAME)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceMotion:
+    """The motion of the source's limbs at the samples, world space."""
+
+    joints: Array
+    """`(L, S, 3, 3)` of legs, then arms."""
+    ends: Array
+    """`(L, S, 3)` balls and palms."""
+    found: FoundContacts
+    """When its feet stand."""
+
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """Heights at which feet stand."""
+
+    ankle: float
+    ball: float
+
+
+@dataclass(frozen=True, slots=True)
+class FinishSolution:
+    """Posed limbs, the root, and their keys."""
+
+    source: SourceMotion
+    similarity: Similarity
+    legs: list[LegMotion]
+    """The legs before."""
+    arms: list[LegMotion]
+    footing: Footing
+    planted: Planted
+    """All limbs, legs first, and the whole moves of the root."""
+    keys: Sequence[ChannelPieces]
+    meeting: Mask
+    """`(S,)` where palms are as near as in the source; nowhere without arms."""
+    floor: float
+    """Height of the floor."""
+    rests: Levels
+    """Heights of ankles and balls that stand on it."""
+    apart: Array
+    """`(S, 3)` from the right palm to the left, as the source has them, scaled; zeros without arms."""
+    heights: Array
+    """`(2, F)` heights of the lower one of ankle and ball over where it stands, as the source has them, scaled."""
+
+
+def source_motion(plan: FinishPlan, samples: Samples) -> SourceMotion:
+    """The limbs of the source, and its contacts."""
+    found = solve_contacts(plan.source, samples.on(plan.planting.frames))
+    on_samples, joints, ends = samples.on(plan.planting.samples), [], []
+    balls = [foot.points.ball for foot in found.plan.feet]
+    for number, limb in enumerate((*plan.of_legs, *plan.of_arms)):
+        upper, lower, carrier = (on_samples.every(bone) for bone in limb.joints)
+        joints.append(np.stack([upper[:, :3, 3], lower[:, :3, 3], points(carrier, limb.tip)], axis=1))
+        ends.append(points(carrier, balls[number] if number < len(balls) else limb.end))
+    return SourceMotion(np.stack(joints), np.stack(ends), found)
+
+
+def solve_finish(plan: FinishPlan, samples: Samples) -> Steps[FinishSolution]:
+    """Solve root, legs and arms in this order; raises `ObjectError` where the source is not that of the motion."""
+    planting, settings = plan.planting, plan.settings
+    source = source_motion(plan, samples)
+    contacts = replace(planting.contacts, labels=source.found.states)
+    found = solve_contacts(contacts, samples.on(planting.frames))
+    soles = [foot.points for foot in found.plan.feet]
+    legs = [leg_motion(replace(leg, points=sole), samples) for leg, sole in zip(planting.legs, soles, strict=True)]
+    arms = [leg_motion(arm, samples) for arm in plan.arms]
+    similarity = similarity_of(plan, source, [*legs, *arms])
+    levels = _levels(source)
+    floor, rests = _floor(plan, samples, legs)
+    hips = np.stack([leg.joints[:, 0] for leg in legs])
+    path = source.joints[: len(legs), :, 0].mean(axis=0)
+    heights, rises, is_flat = _heights(source, levels)
+    heights = similarity.scale * heights
+    moves = np.zeros(hips.shape[1:])
+    if settings.hips == "SCALED" and planting.root is not None:
+        middle = hips.mean(axis=0)
+        goals = middle[0] + similarity.of(path - path[0])
+        goals[:, 2] = rests.ankle + similarity.scale * (path[:, 2] - levels.ankle - rises.mean(axis=0))
+        moves = goals - middle
+    placed = [
+        _placed(leg, ankles, moves)
+        for leg, ankles in zip(legs, _ankles(source, similarity, legs, moves=moves, heights=heights, rests=rests), strict=True)
+    ]
+    takes = cuts(np.concatenate([leg.joints[WHOLE] for leg in placed], axis=1), max(leg.length for leg in placed))
+    states = [codes[: len(planting.frames)] for codes in source.found.states]
+    everywhere = [np.ones(len(planting.frames), dtype=bool)] * len(legs)
+    standing = Standing(found, states, everywhere, everywhere)
+    velocity = similarity.of(source.found.ground_velocity)
+    ground = _ground(plan, samples, standing, placed, velocity=velocity, level=floor if is_flat else None)
+    if not settings.feet:
+        placed, standing = (
+            [_placed(leg, leg.joints[:, 2] + moves, moves) for leg in legs],
+            replace(standing, states=[codes * 0 for codes in states]),
+        )
+    footing = Footing(planting, placed, ground, 0.0, planting.settings.max_tilt, cuts=takes)
+    standing, left = within_repair_of_takes(footing, standing)
+    planted = yield from part_of(solve_takes(footing, standing), 0, 2)
+    moves = moves + planted.moves
+    changed = np.full(len(planting.samples), settings.feet)
+    posed = [
+        replace(leg, before=replace(before, hinges=leg.before.hinges), changed=changed)
+        for leg, before in zip(planted.legs, legs, strict=True)
+    ]
+    reaching, meeting, apart = _meeting(source, similarity, legs, arms, moves)
+    whole = Planted([*posed, *reaching], moves, left)
+    keys = yield from part_of(keys_of(planting, samples, whole, np.zeros_like(moves)), 1, 2)
+    return FinishSolution(source, similarity, legs, arms, footing, whole, keys, meeting, floor, rests, apart, heights[:, WHOLE])
+
+
+def similarity_of(plan: FinishPlan, source: SourceMotion, limbs: Sequence[LegMotion]) -> Similarity:
+    """The similarity of both motions; raises `ObjectError` where hips or limbs move otherwise, or at another time."""
+    names = {"armature": plan.planting.armature, "source": plan.source.armature}
+    count, rate = len(plan.of_legs), plan.planting.frames_per_second
+    sides = [plan.planting.contacts.legs.sides[leg.chain] for leg in plan.planting.legs]
+    left, right = sides.index("LEFT"), sides.index("RIGHT")
+    across = limbs[right].joints[WHOLE, 0] - limbs[left].joints[WHOLE, 0]
+    angle, unsteady = heading_difference(across, source.joints[right, WHOLE, 0] - source.joints[left, WHOLE, 0])
+    lengths = [magnitude(np.diff(joints, axis=1)).sum(axis=1) for joints in source.joints[:count]]
+    scale = float(np.mean([leg.length for leg in limbs[:count]]) / np.mean([median(length) for length in lengths]))
+    similarity = Similarity(angle, scale)
+    ours = np.concatenate([unit(np.diff(limb.joints[WHOLE], axis=1)).swapaxes(0, 1) for limb in limbs])
+    theirs = np.concatenate([unit(np.diff(joints[WHOLE], axis=1)).swapaxes(0, 1) for joints in source.joints])
+    shift, mismatch = shift_that_fits(ours, theirs @ similarity.rotation.T, rate)
+    if shift:
+        raise ObjectError(
+            'The limbs of armature "{armature}" move as those of source "{source}" do {count} frames {when}. '
+            "Move the keys of the source by {shift:g} frames.",
+            **names,
+            count=abs(shift),
+            when=Sentence("later" if shift > 0 else "earlier"),
+            shift=-shift,
+        )
+    if unsteady > MOST_UNSTEADY:
+        raise ObjectError(
+            'The hips of armature "{armature}" turn otherwise than those of source "{source}" at {share:.0%} of the frames. '
+            "Choose the character whose motion was copied.",
+            **names,
+            share=unsteady,
+        )
+    if mismatch > ALIKE:
+        raise ObjectError(
+            'The limbs of armature "{armature}" do not move as those of source "{source}". Choose the character whose motion was '
+            "copied, and copy its rotations first.",
+            **names,
+        )
+    return similarity
+
+
+def _levels(source: SourceMotion) -> Levels:
+    """Heights of the source's ankles while feet lie flat, and of its balls while they stand."""
+    states = source.found.states
+    count = states.shape[1]
+    ankles, balls = source.joints[: len(states), WHOLE, 2, 2][:, :count], source.ends[: len(states), WHOLE, 2][:, :count]
+    flat = states == ContactState.BOTH
+    return Levels(standing_height(ankles, flat), standing_height(balls, np.stack([on_ball(codes) for codes in states])))
+
+
+def _heights(source: SourceMotion, levels: Levels) -> tuple[Array, Array, bool]:
+    """Heights `(2, S)` of the lower one of ankle and ball over where it stands, rises `(2, S)` of the ground, and if it is flat.
+
+    On a floor each contact is at height 0, however the recording drifts: its rise is interpolated from contact to contact.
+    """
+    heights, rises = [], []
+    for joints, balls, codes in zip(source.joints, source.ends, source.found.states, strict=False):
+        lower, knots = np.minimum(joints[:, 2, 2] - levels.ankle, balls[:, 2] - levels.ball), []
+        for first, last in runs(codes > 0):
+            stance, rows = (
+                codes[first : last + 1],
+                lower[first * SAMPLES_PER_FRAME : last * SAMPLES_PER_FRAME + 1 : SAMPLES_PER_FRAME],
+            )
+            # A foot that rolls over its heel is higher there than when it lies flat.
+            lies = next(
+                (stance == state for state in (ContactState.BOTH, ContactState.BALL) if np.any(stance == state)), stance > 0
+            )
+            knots += [(row * SAMPLES_PER_FRAME, float(np.median(rows[lies]))) for row in (first, last)]
+        heights.append(lower)
+        rises.append(np.interp(np.arange(len(lower)), *zip(*knots, strict=True)) if knots else np.zeros(len(lower)))
+    length = float(magnitude(np.diff(source.joints[0, 0], axis=0)).sum())
+    is_flat = float(np.ptp(rises)) <= DRIFT * length
+    lower, rise = np.stack(heights), np.stack(rises) * is_flat
+    return (np.maximum(lower - rise, 0.0) if is_flat else lower), rise, is_flat
+
+
+DRIFT = 0.1
+"""Leg lengths by which the source's contacts may differ in height on one floor, as in recordings with a tilted one: 9 cm of a leg
+of 0.9 m, half a step of stairs."""
+
+
+def _floor(plan: FinishPlan, samples: Samples, legs: Sequence[LegMotion]) -> tuple[float, Levels]:
+    """Height of the floor, and of ankles and balls that stand on it."""
+    planting = plan.planting
+    world = samples.every(legs[0].leg.plan.armature_world)[0]
+    size = float(np.cbrt(abs(np.linalg.det(world[:3, :3]))))
+    ankles = [float((world[:3, :3] @ leg.leg.plan.rest.rest_joints()[-1])[2]) for leg in legs]
+    soles = [ankle - leg.leg.points.ankle_height * size for ankle, leg in zip(ankles, legs, strict=True)]
+    base = 0.0 if planting.root is not None and planting.root.bone is None else float(world[2, 3])
+    floor = plan.settings.ground_height if plan.settings.ground == "HEIGHT" else base + float(np.mean(soles))
+    up = floor - float(np.mean(soles))
+    return floor, Levels(float(np.mean(ankles)) + up, floor + float(np.mean([leg.ball_height for leg in legs])))
+
+
+def _ankles(
+    source: SourceMotion, similarity: Similarity, legs: Sequence[LegMotion], *, moves: Array, heights: Array, rests: Levels
+) -> list[Array]:
+    """Where the source has the ankles `(S, 3)`: in plan from the middle of the hips, beside by half the difference in width."""
+    theirs = source.joints[: len(legs), :, 0]
+    middle, own_middle = theirs.mean(axis=0), np.mean([leg.joints[:, 0] for leg in legs], axis=0)
+    across = [unit((hips - middle) * (1.0, 1.0, 0.0)) for hips in theirs]
+    states, ankles = source.found.states, []
+    for number, leg in enumerate(legs):
+        own_width = float(np.median(magnitude(leg.joints[:, 0] - own_middle)))
+        wider = own_width - similarity.scale * float(np.median(magnitude(theirs[number] - middle)))
+        stands = np.repeat(states[number] > 0, SAMPLES_PER_FRAME)[: len(middle)]
+        sideways = steady_sideways(across[number] @ similarity.rotation.T, stands)
+        ankle = own_middle + moves + similarity.of(source.joints[number, :, 2] - middle) + wider * sideways
+        to_ball = leg.foot.ways(leg.foot.turns, leg.foot.ball)[:, 2]
+        ankle[:, 2] = heights[number] + np.maximum(rests.ankle, rests.ball - to_ball)
+        ankles.append(within_soft_reach(leg.joints[:, 0] + moves, ankle, leg.lengths, leg.extensions))
+    return ankles
+
+
+def _placed(leg: LegMotion, ankles: Array, moves: Array) -> LegMotion:
+    """The leg with its hip moved and its ankle elsewhere; its knee bent as it is."""
+    hips = leg.joints[:, 0] + moves
+    joints = np.stack([hips, knees_bent_as(leg.joints, hips, ankles), ankles], axis=1)
+    return replace(leg, joints=joints, foot=replace(leg.foot, ankles=ankles))
+
+
+def _ground(
+    plan: FinishPlan, samples: Samples, standing: Standing, legs: Sequence[LegMotion], *, velocity: Array, level: float | None
+) -> Ground:
+    """The ground on which feet stand: what the settings name, else the floor, or the steps that the source goes up."""
+    if plan.settings.ground == "OBJECT":
+        return ground_of(plan.planting, plan.planting.contacts, standing, samples, legs)
+    ground = moving_ground(plan.planting.samples / plan.planting.frames_per_second, velocity)
+    if level is None:
+        return with_one_height(ground, standing, legs)
+    return replace(ground, level=level, is_flat=True)
+
+
+def _meeting(
+    source: SourceMotion, similarity: Similarity, legs: Sequence[LegMotion], arms: Sequence[LegMotion], moves: Array
+) -> tuple[list[PlantedLeg], Mask, Array]:
+    """Arms whose palms are as near to each other as the source's where those are near, each moved by half of what is missing."""
+    if not arms:
+        return [], np.zeros(len(moves), dtype=bool), np.zeros_like(moves)
+    number = len(legs)
+    theirs = source.ends[number] - source.ends[number + 1]
+    length = float(np.mean([median(magnitude(np.diff(joints, axis=1)).sum(axis=1)) for joints in source.joints[number:]]))
+    weights = together(magnitude(theirs) / length)
+    own_length = float(np.mean([arm.length for arm in arms]))
+    palms = [arm.foot.points(arm.foot.ball) for arm in arms]
+    apart = own_length / length * (theirs @ similarity.rotation.T)
+    missing = apart - (palms[0] - palms[1])
+    posed = []
+    for arm, share in zip(arms, (0.5, -0.5), strict=True):
+        wrists = arm.joints[:, 2] + moves + share * weights[:, None] * missing
+        hips = arm.joints[:, 0] + moves
+        near = weights > 0.0
+        reached = within_soft_reach(hips, wrists, arm.lengths, arm.extensions, start=np.maximum(SOFT, arm.extensions))
+        wrists += weights[:, None] * (reached - wrists)
+        nothing = np.zeros(len(wrists), dtype=bool)
+        goals = FootGoals(wrists, arm.foot.turns, nothing, nothing)
+        states = np.zeros(len(wrists[WHOLE]), dtype=int)
+        posed.append(PlantedLeg(arm, states, goals, arm.foot.turns, wrists, near, np.ones(len(wrists))))
+    return posed, weights >= 1.0, apart
