@@ -151,6 +151,9 @@ def walkers() -> None:
     for armature in (source, walker()):
         for chain, side in zip(armature.twobone.chains, ("LEFT", "RIGHT"), strict=True):
             chain.side = side
+    spare = armature_in_file().twobone.chains.add()  # The list is spoiled at its end; a leg alone has no partner.
+    spare.name, spare.upper, spare.lower, spare.enabled = "spare", "foot.L", "toe.L", False
+    add_empty("Prop")
 
 
 def walker_out_of_reach() -> None:

@@ -78,10 +78,14 @@ class Meant:
 def meant(context: Context, table: Table, own: Mapping[str, Any], chains: Chains | None = None) -> Meant:
     """A request with the settings given for the whole run, and its chains; raises `SettingError`.
 
-    A start or an end alone means a custom range.
+    A start or an end alone means a custom range. The only other selected armature is the source of a retarget without one.
     """
     if any(option.name == "frame_range" for option in table.own):
         own = with_custom_range(context.scene, own)
+    if table.task == "finish_retarget" and not own.get("source"):
+        armature = object_or_none(own.get("armature", "")) or active_armature(context)
+        others = [thing.name for thing in context.selected_objects if thing.type == "ARMATURE" and thing != armature]
+        own = {**own, "source": others[0] if len(others) == 1 else ""}
     if chains is None:
         return Meant(table, table.settings(**own), active_armature(context))
     return Meant(table, table.settings(**own, chains=chains.settings), active_armature(context), chains)

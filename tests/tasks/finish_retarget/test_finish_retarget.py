@@ -134,7 +134,7 @@ def test_a_source_that_is_late_is_refused_with_the_shift_that_fits(late):
 
 
 def test_palms_meet_as_they_do_in_the_source():
-    """Both swing their arms forward until the palms nearly touch; the hero's shoulders are broader."""
+    """Both swing their bent arms forward until the palms nearly touch; the hero's shoulders are broader."""
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 20
     palms = []
     for name, broader in (("Source", 0.0), ("Hero", 0.06)):
@@ -148,11 +148,12 @@ def test_palms_meet_as_they_do_in_the_source():
                     end.x += math.copysign(broader, end.x)
         bpy.ops.object.mode_set(mode="OBJECT")
         for side, sign in (("L", -1.0), ("R", 1.0)):
-            arm = rig.pose.bones[f"upper_arm.{side}"]
-            arm.rotation_mode = "QUATERNION"
-            up = arm.bone.matrix_local.to_3x3().inverted() @ Vector((0.0, 0.0, sign))
-            values = {frame: Quaternion(up, angle)[:] for frame, angle in ((1, 0.2), (10, 1.8), (20, 0.2))}
-            key_channel(arm, "rotation_quaternion", values)
+            for name_of_bone, angles in (("upper_arm", (0.2, 1.5, 0.2)), ("forearm", (0.6, 0.6, 0.6))):
+                arm = rig.pose.bones[f"{name_of_bone}.{side}"]
+                arm.rotation_mode = "QUATERNION"
+                up = arm.bone.matrix_local.to_3x3().inverted() @ Vector((0.0, 0.0, sign))
+                values = {frame: Quaternion(up, angle)[:] for frame, angle in zip((1, 10, 20), angles, strict=True)}
+                key_channel(arm, "rotation_quaternion", values)
     report = twobone_addon.finish_retarget(armature="Hero", source="Source")
     for name in ("Source", "Hero"):
         rig, sides = bpy.data.objects[name], []

@@ -117,18 +117,6 @@ class TWOBONE_OT_plant(SwitchesFirst, FromTable, NeedsMode, bpy.types.Operator):
     has_panel = True
 
 
-@operator_for(TABLES["finish_retarget"])
-class TWOBONE_OT_finish_retarget(FromTable, NeedsMode, bpy.types.Operator):
-    """Finish Retarget, whose source is the other selected armature unless one is named."""
-
-    def own_settings(self, context: bpy.types.Context) -> Any:
-        """Return the settings, with the only other selected armature as the source."""
-        settings = super().own_settings(context)
-        armature = bpy.data.objects.get(self.armature) or active_armature(context)
-        others = [thing.name for thing in context.selected_objects if thing.type == "ARMATURE" and thing != armature]
-        return settings if settings.source or len(others) != 1 else replace(settings, source=others[0])
-
-
 class _FromFile(FromTable, NeedsMode):
     """Mixin for operators that need a file."""
 
@@ -155,7 +143,6 @@ BY_HAND = {
     "export_contacts": TWOBONE_OT_export_contacts,
     "nudge": TWOBONE_OT_nudge,
     "plant": TWOBONE_OT_plant,
-    "finish_retarget": TWOBONE_OT_finish_retarget,
     "convert": TWOBONE_OT_convert_ik,
     "give": TWOBONE_OT_bake_target,
     "switch": TWOBONE_OT_switch,

@@ -65,6 +65,11 @@ class FinishedLimb:
     sole_after: float | None
     """The same after."""
 
+    @property
+    def is_on_target(self) -> bool:
+        """Whether nothing needs a person's attention."""
+        return not self.left and not self.out_of_reach
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinishReport(Report):
@@ -104,7 +109,7 @@ class FinishReport(Report):
     @property
     def is_as_asked(self) -> bool:
         """Whether nothing needs a person's attention."""
-        return not any(limb.left or limb.out_of_reach for limb in self.chains)
+        return all(limb.is_on_target for limb in self.chains)
 
     @property
     def summary(self) -> Sentence:
