@@ -10,6 +10,7 @@ from .tasks.audit import AuditReport
 from .tasks.clear import ClearReport
 from .tasks.find_contacts.task import ContactReport
 from .tasks.find_limbs import LimbsReport
+from .tasks.finish_retarget.task import FinishReport
 from .tasks.nudge.task import NudgeReport
 from .tasks.plant.report.reports import PlantReport, RootFitReport
 from .tasks.switch.reports import SwitchedLimbs
@@ -298,6 +299,28 @@ def find_limbs(
     targets: bool = False,
 ) -> LimbsReport:
     """Add a chain for every arm and leg of the armature, whatever its bones are called. Nothing moves, and chains in the list stay."""
+
+def finish_retarget(
+    *,
+    armature: str = "",
+    source: str = "",
+    feet: bool = True,
+    hips: Literal["SCALED", "KEEP"] = "SCALED",
+    hands: Literal["TOGETHER", "KEEP"] = "TOGETHER",
+    actions: str = "ACTIVE",
+    frame_range: Literal["SCENE", "PREVIEW", "CUSTOM"] = "SCENE",
+    frame_start: float = 1.0,
+    frame_end: float = 250.0,
+    ground: Literal["AUTO", "HEIGHT", "OBJECT"] = "AUTO",
+    ground_height: float = 0.0,
+    ground_object: str = "",
+    max_repair: float = 0.2,
+    destination: Literal["ACTION", "NEW_ACTION", "NLA"] = "ACTION",
+    verify: bool = True,
+    evaluation: Literal["AUTO", "PROBES", "SCENE"] = "AUTO",
+    switch_first: bool = False,
+) -> FinishReport | ClipsReport:
+    """Put feet, hips and hands where the source of a retargeted motion has them, scaled to this character. Clear Baked Keys brings back what it replaces."""
 
 def fit_root(
     *,

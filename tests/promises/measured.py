@@ -121,7 +121,7 @@ def finished(task: TaskUnderTest) -> Iterator[Told]:
     for leg in report["chains"]:
         assert leg["slide"] <= 2e-4, leg
         assert leg["contacts"] > 0, leg
-    assert report["skate_after"] <= report["skate_before"]
+        assert leg["sole_after"] < leg["sole_before"], leg
 
 
 def root_fitted(task: TaskUnderTest) -> Iterator[Told]:

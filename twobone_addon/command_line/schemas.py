@@ -20,6 +20,7 @@ from ..settings.options import Option, OptionKind
 from ..tasks.all_tasks import all_tasks
 from ..tasks.convert.task import ConvertedReport
 from ..tasks.find_contacts.task import ContactReport
+from ..tasks.finish_retarget.task import FinishReport
 from ..tasks.give.baking import TargetReport
 from ..tasks.plant.report.reports import PlantReport, RootFitReport
 from ..tasks.switch.reports import SwitchReport
@@ -304,6 +305,7 @@ KINDS: dict[str, Callable[[], Schema]] = {
     "export_contacts": partial(_contacts, "export_contacts"),
     "plant": partial(_of_plant, "plant", PlantReport),
     "fit_root": partial(_of_plant, "fit_root", RootFitReport),
+    "finish_retarget": partial(_of_plant, "finish_retarget", FinishReport),
     "chains": _chains,
 }
 KINDS |= {task.table.task: partial(_whole, task) for task in all_tasks() if task.table.task not in KINDS}

@@ -46,6 +46,7 @@ SECTIONS = (
     ("bpy.ops.twobone.select_limb*", "limbs--what-is-left-out"),
     ("bpy.ops.twobone.*contacts*", "contacts"),
     ("bpy.ops.twobone.plant*", "plant_the_feet"),
+    ("bpy.ops.twobone.finish_retarget*", "recipes--finish-a-retarget"),
     ("bpy.ops.twobone.fit_root*", "plant_the_feet--fit-root-alone"),
     ("bpy.ops.twobone.*nudge*", "nudge"),
     ("bpy.ops.twobone.*audit*", "audit"),
