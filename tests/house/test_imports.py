@@ -75,6 +75,7 @@ FLOORS = {
         "switch",
         "find_contacts",
         "plant",
+        "finish_retarget",
         "nudge",
     ),
     "tasks/give": ("controls",),
