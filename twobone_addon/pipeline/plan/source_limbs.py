@@ -12,6 +12,7 @@ from ...core.limbs.body.judging import LimbKind
 from ...core.limbs.finding import find_limbs
 from ...core.limbs.names import Side
 from ...core.rig.bones import RestBone, RestChain
+from ...core.rig.headings import heading_difference
 from ...core.rig.rotations import nearest_rotation
 from ...errors import ChainError, SettingError
 from ...scene.blender_types import Object, Scene
@@ -97,9 +98,8 @@ def _mean_scale(world: Array) -> float:
 MOMENTS = 9
 """Frames at which the hips of two characters are compared: enough for a mean over a take."""
 
-STEADY, MOST_UNSTEADY = math.radians(20.0), 0.1
-"""Difference from the mean beyond which hips turn otherwise, and share of the moments at which they may: a retarget copies the
-rotation of the hips to a few degrees, while a character that is not animated yet has hips of its own."""
+MOST_UNSTEADY = 0.1
+"""Share of the moments at which hips may turn otherwise: a character that is not animated yet has hips of its own."""
 
 SAME_HEADING = math.radians(5.0)
 """Difference of headings up to which two characters face the same way: hips at rest are seldom exactly square to their body."""
@@ -113,18 +113,6 @@ def hips_of(armature: Object) -> tuple[str, str] | None:
     found = find_limbs(read_skeleton(armature)).limbs
     legs = {limb.side: limb.upper for limb in reversed(found) if limb.kind is LimbKind.LEG}
     return (legs[Side.LEFT], legs[Side.RIGHT]) if {Side.LEFT, Side.RIGHT} <= legs.keys() else None
-
-
-def heading_difference(left_to_right: Array, of_source: Array) -> tuple[float, float]:
-    """Mean angle about the world's Z axis from the heading of a source to that of a character, and the share of unsteady rows.
-
-    Both are vectors `(F, 3)`, world space, from the left to the right hip joint. Without any length in plan they have no heading,
-    and the angle is 0.
-    """
-    headings = [np.arctan2(across[:, 1], across[:, 0]) for across in (left_to_right, of_source)]
-    turns = np.exp(1j * (headings[0] - headings[1]))
-    mean = turns.mean()
-    return float(np.angle(mean)), float(np.mean(np.abs(np.angle(turns * np.conj(mean))) > STEADY))
 
 
 def _heading(scene: Scene, armature: Object, source: Object, settings: BakeSettings, *, upper: str, frames: Array) -> Array:

@@ -14,10 +14,10 @@ from ...core.contacts.states import ContactState, on_ball, runs
 from ...core.curves.frames import cuts
 from ...core.planting.goals import SAMPLES_PER_FRAME, FootGoals
 from ...core.planting.ground import Ground, moving_ground
+from ...core.rig.headings import heading_difference
 from ...core.rig.rotations import unit
 from ...errors import ObjectError
 from ...pipeline.motion.plan_motion import points
-from ...pipeline.plan.source_limbs import heading_difference
 from ...records import replace
 from ...said import Sentence
 from ...scene.sampling.quantities import Samples
