@@ -46,6 +46,9 @@ from .story import Sample, Story, Write
 MOST_FRAMES = 20_000
 """Frames of one channel that are keyed for what is played beside a change; with more, nobody could edit the curve."""
 
+KEYS_OF_LINE = 2
+"""Number of keys at an end of a curve that decide the line by which it is extrapolated."""
+
 CYCLES, LINE, HELD, TRACKS = "CYCLES", "LINE", "HELD", "TRACKS"
 """What plays a channel beside its keys: a Cycles modifier, extrapolation, linear or constant, or tracks below the action."""
 
@@ -243,7 +246,12 @@ def _own_reach(fcurve: FCurve, spans: Sequence[Span], shown: Span) -> tuple[str,
         after = max(0, math.ceil((shown[1] - last) / period - NEAR_FRAME)) if cycles[0].mode_after != "NONE" else 0
         return CYCLES, _whole(first - before * period, last + after * period)
     if fcurve.extrapolation == "LINEAR":
-        return LINE, _whole(min(first, shown[0]), max(last, shown[1]))
+        # The line goes on from the last two keys: where both stay, it stays.
+        frames, start, end = read_frames(fcurve), min(start for start, _ in spans), max(end for _, end in spans)
+        stays_before = np.count_nonzero(frames < start - NEAR_FRAME) >= KEYS_OF_LINE
+        stays_after = np.count_nonzero(frames > end + NEAR_FRAME) >= KEYS_OF_LINE
+        if not (stays_before and stays_after):
+            return LINE, _whole(first if stays_before else min(first, shown[0]), last if stays_after else max(last, shown[1]))
     return "", np.empty(0)
 
 
