@@ -91,6 +91,8 @@ the next if the foot is lifted (twice as many if not), most seconds between them
 speed in the rests. A foot that skates goes on at one speed; one that steps is quick once and rests before and after."""
 PLACES_APART = 5.0 / 900.0
 """Leg lengths between two exact places of a foot from which they are two: 5 mm of a leg of 0.9 m, a slide that nobody sees."""
+LONGEST_MOVE = 0.7
+"""Most seconds from one exact place to the next: what takes longer is a slide."""
 MOST_AT_PLACE = 0.2
 """Leg lengths per second above which no foot rests, however quick its steps are."""
 STEP_ROUNDS = 4
@@ -489,14 +491,15 @@ def _lifted_inside(motion: Kinematics, foot: int, stands: Mask, evidence: Array)
 def _moves_between_holds(motion: Kinematics, foot: int, stands: Mask) -> list[tuple[int, int]]:
     """First and last frame of each move inside a stance from one place where a foot does not move at all to the next.
 
-    Only keyed feet stand so exactly. However slow and low such a move is, it is one: both places were meant.
+    Only keyed feet stand so exactly. However low such a move is, it is one: both places were meant.
     """
     points, moves = motion.points[foot], []
     still = holds(points, 1.0, RESTS * motion.rate)
     for (_, end), (start, _) in pairwise(still):
         # A foot that turns about heel or ball stays in its place.
         is_step = magnitude(points[:, start] - points[:, end]).min() > PLACES_APART
-        if is_step and stands[end : start + 1].all():
+        is_short = (start - end) / motion.rate <= LONGEST_MOVE
+        if is_step and is_short and stands[end : start + 1].all():
             # From one constant key to the next there is no frame on the way.
             moves.append((end + 1, start - 1) if start - end > 1 else (end, end))
     return moves
