@@ -85,7 +85,7 @@ def _called(name: str, given: Mapping[str, Any]) -> Any:
     values = {key: as_meant(options[key], value) if key in options else value for key, value in given.items()}
     switch_first, stored = values.pop(SWITCH_FIRST, False), values.pop("stored", "")
     own = {option.name: values.pop(option.name) for option in table.own if option.name in values}
-    settings = table.settings(**own)  # Refuses wrong values before anything is looked for.
+    settings: Any = table.settings(**own)  # Refuses wrong values before anything is looked for.
     scope = settings.scope if name == ALL_CHAINS else own.get("scope", CHAIN)
     with names_kept_apart(context.scene) as renamed:
         chains = None

@@ -405,7 +405,7 @@ def _convert(asked: Asked) -> Told:
         asked.voice.warn(warning)
         empty = BakeReport(kind="convert", chains=[]).to_dict()
         return Told(empty | {"sentence": warning}, [settings.bake()], [])
-    return replace(told, settings=[told.request.settings.bake()])
+    return replace(told, settings=[told.request.settings.bake()] if told.request is not None else [])
 
 
 def _chains(asked: Asked) -> Told:

@@ -88,7 +88,8 @@ def meant(context: Context, table: Table, own: Mapping[str, Any], chains: Chains
         own = {**own, "source": others[0] if len(others) == 1 else ""}
     if chains is None:
         return Meant(table, table.settings(**own), active_armature(context))
-    return Meant(table, table.settings(**own, chains=chains.settings), active_armature(context), chains)
+    whole: dict[str, Any] = {**own, "chains": chains.settings}
+    return Meant(table, table.settings(**whole), active_armature(context), chains)
 
 
 def chain_named(context: Context, table: Table, given: Mapping[str, Any], stored: str = "", label: str = "") -> Chains:

@@ -1,4 +1,6 @@
-"""The gate: who poses a limb that a task is about to key? Every task asks here, before it samples anything.
+"""The gate: who poses a limb that a task is about to key or read? Tasks ask here, before they sample anything.
+
+Switch and Convert do not ask, since they change who does, nor does Clear, which gives keys back.
 
 IK on the limb's own bones overrides their keys. Visible bones that follow other bones show none of them. Whoever is refused is
 told what to press first; what else acts on top of the keys, such as limits, is noted by the plan and measured by the proof.
@@ -57,7 +59,7 @@ class Poser:
     @property
     def can_be_switched(self) -> bool:
         """Whether Switch to FK helps."""
-        return self.is_ik or bool(self.shown)
+        return (self.is_ik or bool(self.shown)) and not self.is_live
 
 
 ON_LIVE = "ON_LIVE"
@@ -216,7 +218,7 @@ def refuse_posed(poser: Poser | None) -> None:
     """Raise `DependencyError` where keys on a limb would not be what poses it."""
     if poser is None:
         return
-    if not poser.can_be_switched and poser.part >= FOLLOWS:
+    if not poser.can_be_switched and not poser.is_live and poser.part >= FOLLOWS:
         raise _refusal(replace(poser, part=0.0), "so it would not be where keys take it")
     raise _refusal(poser, f"so keys on it would {'show only partly' if poser.part > UNSEEN else 'be invisible'}")
 
@@ -238,6 +240,9 @@ def _refusal(poser: Poser, so: str) -> DependencyError:
         "when": when,
         "so": Sentence(so),
     }
+    if poser.is_live:
+        text = 'Live poses bone "{bone}"{by}{when}, {so}. {remedy}'
+        return DependencyError(Sentence(text, values | {"remedy": BAKE_FIRST}, kind=ON_LIVE))
     if not poser.can_be_switched:
         return DependencyError(
             'Constraint "{constraint}" poses bone "{bone}"{by}{when}, {so}. Mute it, or bake it with Blender\'s Bake Action, '
@@ -249,9 +254,6 @@ def _refusal(poser: Poser, so: str) -> DependencyError:
         if is_partly:
             text = 'The visible limb ("{shown}") follows bone "{bone}" by {part:.0%} only ("{constraint}"){when}, {so}. {remedy}'
         return DependencyError(Sentence(text, values | {"remedy": FK_FIRST}, kind=ON_IK))
-    if poser.is_live:
-        text = 'Live poses bone "{bone}"{by}{when}, {so}. {remedy}'
-        return DependencyError(Sentence(text, values | {"remedy": BAKE_FIRST}, kind=ON_LIVE))
     text = 'IK ("{constraint}") poses bone "{bone}"{by}{when}, {so}. {remedy}'
     return DependencyError(Sentence(text, values | {"remedy": CONVERT_FIRST}, kind=ON_IK))
 
@@ -279,7 +281,7 @@ def foot_left_behind(armature: Object, names: ChainNames, *, keys_feet: bool = T
                     foot=foot.name,
                     lower=names.lower,
                 )
-        if is_left:
+        if is_left and reason is not None:
             return note(
                 'Foot "{foot}" is not parented to the leg and does not follow it, and its location cannot be keyed along: '
                 '{reason}. Give it a Copy Location constraint to the tail of bone "{lower}".',

@@ -186,10 +186,11 @@ class _LimbConstants:
         self.offset = target_offset(plan, motion)
         self.task, _ = chain_task(unaimed, motion, self.offset)
         parent = motion.chain.parent_pose
-        self.parent = None if parent is None else self._rows(parent)
+        self.parent, base = (None if parent is None else self._rows(parent)), self._rows(np.eye(4)[None])
         # A bone that inherits no rotation is rigid in the armature's space, and only its root joint moves with its parent.
         self.is_in_armature = self.parent is None or not self.rest.upper.inherit_rotation
-        base = self._rows(np.eye(4)[None]) if self.is_in_armature else self.parent
+        if self.parent is not None and not self.is_in_armature:
+            base = self.parent
         self._refuse_uneven(base)
         self.turn = nearest_rotation(base[:, :3, :3])
         self.joints = _carried_points(np.linalg.inv(base), self._rows(reference.joints))

@@ -28,6 +28,7 @@ from ..scene.keys.tables import (
     NO_KEYS,
     ChannelKeys,
     KeyTable,
+    StraightKeys,
     are_within_any,
     new_keys,
     read_keys,
@@ -298,8 +299,9 @@ def _played_values(scene: Scene, taken: Sequence[TakenOver]) -> Story[list[Array
         samples = yield Sample(quantities, np.unique(np.concatenate([kept.frames for kept in sampled])), "PROBES")
     values = []
     for kept in taken:
-        if kept.source != TRACKS:
-            fcurve = curve_bag(kept.owner).fcurves.find(kept.channel.path, index=kept.channel.array_index)
+        bag = curve_bag(kept.owner) if kept.source != TRACKS else None
+        if bag is not None:
+            fcurve = bag.fcurves.find(kept.channel.path, index=kept.channel.array_index)
             values.append(np.array(list(map(fcurve.evaluate, kept.frames.tolist()))))
         elif samples is not None and kept.owner.id_type == "OBJECT":
             values.append(samples.on(kept.frames).every(_quantity(kept)))
@@ -328,7 +330,11 @@ def _with_played(owner: Object, entry: ChannelKeys, played: KeyTable, spans: Seq
         outside = NO_KEYS if fcurve is None else read_keys(fcurve)
     if outside is not None:
         outside = united(some_keys(played, ~are_within_any(played["co"][:, 0], spans)), outside)
-    return replace(entry, outside=outside, played=played if is_first else None)
+    # One call each, since the two kinds of keys have fields of their own.
+    noted = played if is_first else None
+    if isinstance(entry, StraightKeys):
+        return replace(entry, outside=outside, played=noted)
+    return replace(entry, outside=outside, played=noted)
 
 
 def _sentences(taken: Sequence[TakenOver]) -> list[Sentence]:

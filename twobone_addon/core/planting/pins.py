@@ -199,11 +199,12 @@ class FootContacts:
         groups = _groups(len(held), links)
         points = foot.points(foot.heel), foot.points(foot.ball)
         counted = [(first, last) for first, last, _ in held]
-        for group in groups if resting else ():
+        for group in groups:
             numbers = [member.held for member in group]
-            rest = _longest_rest(points, [held[number] for number in numbers], resting)
-            for number in numbers if rest else ():
-                counted[number] = max(held[number][0], rest[0]), min(held[number][1], rest[1])
+            rest = _longest_rest(points, [held[number] for number in numbers], resting) if resting is not None else None
+            if rest is not None:
+                for number in numbers:
+                    counted[number] = max(held[number][0], rest[0]), min(held[number][1], rest[1])
         seen = [points[is_ball][first : last + 1] for (first, last), (*_, is_ball) in zip(counted, held, strict=True)]
         stood = [_common(row, counted[heel], counted[ball]) for row, (heel, ball) in zip(both, ends, strict=True)]
         turns = mean_turns([foot.turns[first : last + 1] for first, last in stood])

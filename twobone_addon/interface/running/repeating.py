@@ -66,7 +66,7 @@ class RepeatsChain:
         self.several = len(chains.settings) if len(chains.settings) > 1 else 0
         if self.several:
             return
-        (settings,) = chains.settings
+        settings = chains.settings[0]
         for option in OPTIONS:
             setattr(self, option.name, getattr(settings, option.name))
         offer_range(self, bpy.context.scene)

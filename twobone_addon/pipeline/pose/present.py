@@ -197,7 +197,7 @@ def present_channels(limbs: Sequence[PresentLimb], motions: Sequence[AimedMotion
     Rotations continue the present ones: of all angles that give the same pose, the nearest are chosen.
     """
     poses = aimed_poses([limb.unaimed for limb in limbs], motions, quickly=True)
-    return [_channels(limb.inputs.plan, *parts) for limb, *parts in zip(limbs, motions, poses, strict=True)]
+    return [_channels(limb.inputs.plan, *both) for limb, both in zip(limbs, zip(motions, poses, strict=True), strict=True)]
 
 
 def _channels(plan: ChainPlan, motion: PlanMotion, solved: KeyedPose) -> list[ChannelValue]:

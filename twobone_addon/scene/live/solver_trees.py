@@ -53,6 +53,9 @@ def _write(tree: Formula, plane: str, reach: str) -> None:
     given = tree.tree.nodes.new("NodeGroupInput").outputs
     math, vector = tree.math, tree.vector
     line = vector("SUBTRACT", given["Target"], given["Root"])
+    heading: Value = 0.0
+    leads: tuple[Value, ...] = ()
+    """Angles of target and links in a plane that stands still; there each bone turns from where its link points."""
     if plane == "STILL":
         u = tree.unit(given["Axis U"])
         v = tree.unit(tree.across(given["Axis V"], u))
@@ -76,7 +79,7 @@ def _write(tree: Formula, plane: str, reach: str) -> None:
         scale = math("MAXIMUM", math("DIVIDE", distance, inside), given["Compress Min"])
         scale = math("MINIMUM", scale, given["Stretch Max"])
     first, second = _angles(tree, inside, lengths, (near, far), given["Side"])
-    if plane == "STILL":
+    if leads:
         # Each bone turns about the normal, from where its link points now.
         first = math("SUBTRACT", math("ADD", heading, first), leads[0])
         second = math("ADD", second, math("SUBTRACT", leads[0], leads[1]))

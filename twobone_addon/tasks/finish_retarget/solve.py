@@ -213,7 +213,7 @@ def _heights(source: SourceMotion, levels: Levels) -> tuple[Array, Array, bool]:
     """
     heights, rises = [], []
     for joints, balls, codes in zip(source.joints, source.ends, source.found.states, strict=False):
-        lower, knots = np.minimum(joints[:, 2, 2] - levels.ankle, balls[:, 2] - levels.ball), []
+        lower, knots = np.minimum(joints[:, 2, 2] - levels.ankle, balls[:, 2] - levels.ball), list[tuple[float, float]]()
         for first, last in runs(codes > 0):
             stance, rows = (
                 codes[first : last + 1],
@@ -225,7 +225,8 @@ def _heights(source: SourceMotion, levels: Levels) -> tuple[Array, Array, bool]:
             )
             knots += [(row * SAMPLES_PER_FRAME, float(np.median(rows[lies]))) for row in (first, last)]
         heights.append(lower)
-        rises.append(np.interp(np.arange(len(lower)), *zip(*knots, strict=True)) if knots else np.zeros(len(lower)))
+        at, heights_at = np.array(knots).reshape(-1, 2).T
+        rises.append(np.interp(np.arange(len(lower)), at, heights_at) if knots else np.zeros(len(lower)))
     length = float(magnitude(np.diff(source.joints[0, 0], axis=0)).sum())
     is_flat = float(np.ptp(rises)) <= DRIFT * length
     lower, rise = np.stack(heights), np.stack(rises) * is_flat
