@@ -167,6 +167,19 @@ def test_a_nudge_says_that_the_limb_is_live_and_what_helps(leg):
 
 
 @needs_nodes
+def test_switching_first_does_not_take_a_live_limb_for_one_on_ik(leg):
+    """There is no FK and IK to switch between: the refusal names what helps, and nothing is changed."""
+    import twobone_addon
+    from twobone_addon.errors import DependencyError
+
+    go_live(leg)
+    before = everything()
+    with pytest.raises(DependencyError, match=r"Live poses bone .* Use Bake, or switch Live off"):
+        twobone_addon.nudge(armature="Rig", chain=chain_of(leg).name, offset=(0, 0.1, 0), switch_first=True)
+    assert everything() == before
+
+
+@needs_nodes
 def test_undo_and_redo_go_over_it(leg):
     # The state that is undone to has to be one that Blender's undo knows.
     bpy.ops.ed.undo_push(message="before")
