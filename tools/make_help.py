@@ -13,8 +13,8 @@ ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 HELP = ROOT / "twobone_addon" / "interface" / "help.html"
 PAGES = (
-    "first_bake", "panel", "limbs", "plant_the_feet", "contacts", "nudge", "converting", "keys", "reach", "planes_and_signs",
-    "audit", "questions", "glossary",
+    "first_bake", "panel", "limbs", "plant_the_feet", "contacts", "retarget", "nudge", "live", "converting", "keys", "reach",
+    "planes_and_signs", "audit", "questions", "glossary",
 )  # fmt: skip
 """Pages in the order of work."""
 

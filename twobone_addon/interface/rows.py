@@ -8,8 +8,7 @@ import bpy
 from bpy.app.translations import pgettext_iface
 
 from ..said import Sentence
-from ..scene.lookup import LOST, NOTHING_CHOSEN
-from ..scene.rig.chain_finding import MISSING_BONE
+from ..scene.lookup import LOST, MISSING_BONE, NOTHING_CHOSEN
 from ..settings import OPTION, OPTIONS
 from ..settings.options import Group, Option, OptionKind
 from .stored.option_properties import CONTEXT, LISTED

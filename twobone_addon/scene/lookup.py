@@ -179,6 +179,7 @@ def animated_datablocks() -> Iterator[Object]:
 
 
 NOTHING_CHOSEN = "No {role} is chosen. Choose an object, such as an empty."
+MISSING_BONE = '{role} "{bone}" is not in armature "{armature}". Choose one of its bones.'
 LOST = '{role} "{object}" is in no scene, as after it was deleted. Add or choose another object.'
 
 

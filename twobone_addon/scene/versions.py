@@ -19,11 +19,6 @@ from .lookup import animated_datablocks
 from .writer import animate, drop_empty_group, make, play
 
 
-def can_go_live() -> bool:
-    """Whether constraints read what geometry nodes compute, so that Blender itself can pose a limb as Bake does; since 5.0."""
-    return hasattr(bpy.types, "GeometryAttributeConstraint")
-
-
 def is_hidden(bone: PoseBone) -> bool:
     """Whether the bone itself is hidden in Pose Mode; its collections may hide it as well."""
     return bone.hide if hasattr(bone, "hide") else bone.bone.hide

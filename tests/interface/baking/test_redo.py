@@ -9,7 +9,7 @@ from tests.tasks.scenes import add_empty, leg_with_chain
 from twobone_addon.interface import watching
 from twobone_addon.interface.overlay import data as overlay_data
 from twobone_addon.interface.stored.storing import keyed_settings
-from twobone_addon.scene.versions import can_go_live
+from twobone_addon.scene.live.marks import can_go_live
 from twobone_addon.settings import OPTIONS
 from twobone_addon.settings.options import OptionKind
 

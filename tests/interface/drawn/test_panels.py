@@ -59,7 +59,8 @@ def test_without_a_chain_there_are_limbs_to_set_up_a_target_to_add_and_what_work
     shown = drawn(TWOBONE_PT_chains)
     assert "Select a bone of the limb" in shown.texts()
     assert shown.values("twobone.find_limbs") == {"targets": True}
-    assert shown.buttons()[-3:] == ["twobone.add_target", "twobone.convert_ik", "twobone.plant"]
+    last = ["twobone.add_target", "twobone.convert_ik", "twobone.plant", "twobone.finish_retarget"]
+    assert shown.buttons()[-len(last) :] == last
     assert not setting_panels.TWOBONE_PT_chain.poll(sidebar())
     assert drawn(TWOBONE_PT_chains, method="draw_header_preset").calls == []
 
@@ -221,7 +222,9 @@ def test_no_setting_stands_twice_and_no_panel_begins_with_its_own_title(stored_l
         setattr(chain, name, value)
     shown = [name for cls in SUBPANELS for name in drawn(cls).properties()]
     assert sorted(shown) == sorted(set(shown))
-    buttons = [button for cls in SUBPANELS for button in drawn(cls).buttons() if button != "twobone.switch_setting"]
+    # A box stands before each of several values, and Live beside one limb and below all.
+    shared = {"twobone.switch_setting", "twobone.live"}
+    buttons = [button for cls in SUBPANELS for button in drawn(cls).buttons() if button not in shared]
     assert sorted(buttons) == sorted(set(buttons))
     for cls in SUBPANELS[1:]:
         kind, given, named = next(call for call in drawn(cls).calls if call[0] in {"prop", "prop_search", "label"})
@@ -429,6 +432,7 @@ BY_BUTTON_ONLY = {
     "twobone.edit_quietly",
     "twobone.jump_to_frame",
     "twobone.preset_add",
+    "twobone.select_limb",
     "twobone.switch_setting",
 }
 """They are about one row or frame of a result, the presets' own popover, a box in front of a value, and a step of ours."""

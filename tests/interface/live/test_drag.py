@@ -12,7 +12,7 @@ from tests.tasks.checks.file_dump import differences, dump_file
 from tests.tasks.scenes import add_empty
 from twobone_addon.interface.live.drag import TWOBONE_OT_drag
 from twobone_addon.interface.live.gizmos import BESIDE, TWOBONE_GGT_chain
-from twobone_addon.scene.versions import can_go_live
+from twobone_addon.scene.live.marks import can_go_live
 
 SIZE = 400
 """Pixels of the square viewport that dragging sees, `WIDTH` units wide."""

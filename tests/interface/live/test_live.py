@@ -14,7 +14,7 @@ from tests.pipeline.live.test_removed import everything
 from tests.tasks.scenes import add_empty
 from twobone_addon.interface.sidebar.panels import TWOBONE_PT_chains
 from twobone_addon.interface.stored.live_limbs import is_live, live_limb_of, reasons, state_of
-from twobone_addon.scene.versions import can_go_live
+from twobone_addon.scene.live.marks import can_go_live
 
 ROUGH = 3e-5
 """Of a limb that is upright at rest: there rest matrices are rotations only to some 1e-5, which Bake reckons with."""

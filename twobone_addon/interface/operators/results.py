@@ -10,7 +10,6 @@ from bpy.app.translations import pgettext_rpt
 
 from ...errors import ObjectError, RangeError
 from ...pipeline.plan.stored import active_armature
-from ...scene.versions import selection_flags
 from ..refusing import MayRefuse
 from ..stored.where import NeedsArmature, NeedsChain, chain_in
 
@@ -180,6 +179,8 @@ class TWOBONE_OT_select_limb(MayRefuse, NeedsArmature, bpy.types.Operator):
 
     def act(self, context: bpy.types.Context) -> set[str]:
         """Select the bone in Pose Mode, and nothing else."""
+        from ...scene.versions import selection_flags
+
         armature = active_armature(context)
         bone = armature.data.bones.get(self.bone)
         if bone is None:

@@ -8,7 +8,7 @@ from bpy.app.translations import pgettext_rpt
 from ...desk.meant import keep_names_apart, name_back
 from ...errors import TwoBoneError
 from ...pipeline.plan.stored import StoredChain, active_armature, stored_settings
-from ...scene.versions import can_go_live
+from ...scene.live.marks import can_go_live
 from ...settings import AUTO, LIMITS, OPTION
 from ..refusing import MayRefuse
 from ..stored.live_limbs import NEEDS_NEWER, live_limb_of, start, stop

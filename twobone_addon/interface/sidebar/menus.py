@@ -46,7 +46,7 @@ SECTIONS = (
     ("bpy.ops.twobone.select_limb*", "limbs--what-is-left-out"),
     ("bpy.ops.twobone.*contacts*", "contacts"),
     ("bpy.ops.twobone.plant*", "plant_the_feet"),
-    ("bpy.ops.twobone.finish_retarget*", "recipes--finish-a-retarget"),
+    ("bpy.ops.twobone.finish_retarget*", "retarget"),
     ("bpy.ops.twobone.fit_root*", "plant_the_feet--fit-root-alone"),
     ("bpy.ops.twobone.*nudge*", "nudge"),
     ("bpy.ops.twobone.*audit*", "audit"),
@@ -108,7 +108,10 @@ class TWOBONE_MT_contacts(bpy.types.Menu):
 
     bl_label = "Contacts"
 
-    GROUPS = ((OPERATORS["find_contacts"], OPERATORS["import_contacts"], OPERATORS["export_contacts"]),)
+    GROUPS = (
+        (OPERATORS["find_contacts"], OPERATORS["import_contacts"], OPERATORS["export_contacts"]),
+        (OPERATORS["finish_retarget"],),
+    )
 
     def draw(self, _context: bpy.types.Context) -> None:
         """Draw the menu."""

@@ -5,7 +5,7 @@ when these were edited, and a file's limbs when it is loaded. Of undo, renaming 
 """
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 from bpy.app.handlers import persistent
@@ -13,9 +13,8 @@ from bpy.app.handlers import persistent
 from ...errors import TwoBoneError
 from ...pipeline.plan.stored import StoredChain, stored_chains, stored_settings
 from ...said import Sentence, note
-from ...scene.live.limbs import LiveLimb, drop_limb, limb_on, live_limbs
+from ...scene.live.marks import can_go_live
 from ...scene.sampling.stage import STAGE_NAME
-from ...scene.versions import can_go_live
 from ...scene.writer import Transaction, is_writing
 from .where import is_busy
 
@@ -33,8 +32,14 @@ PAUSE_IN_SECONDS = 0.2
 """Interval of the timer that waits until the user's move has ended."""
 
 
-def live_limb_of(chain: StoredChain) -> LiveLimb | None:
+if TYPE_CHECKING:
+    from ...scene.live.limbs import LiveLimb
+
+
+def live_limb_of(chain: StoredChain) -> "LiveLimb | None":
     """Return what poses a chain's limb; `None` where it is not live."""
+    from ...scene.live.limbs import limb_on
+
     return limb_on(chain.id_data, (chain.upper, chain.lower))
 
 
@@ -55,6 +60,8 @@ def start(scene: bpy.types.Scene, chain: StoredChain) -> None:
 
 def stop(chain: StoredChain) -> None:
     """Take away what poses the chain's limb; the limb has its own pose again."""
+    from ...scene.live.limbs import drop_limb, live_limbs
+
     reasons.pop((chain.id_data.name, chain.name), None)
     if chain.live:
         chain.live = False
@@ -118,6 +125,8 @@ def renew_old(scene: bpy.types.Scene, armatures: Iterable[bpy.types.Object]) -> 
 
 
 def _armatures_in(scene: bpy.types.Scene) -> list[bpy.types.Object]:
+    from ...scene.live.limbs import live_limbs
+
     return [thing for thing in scene.objects if thing.type == "ARMATURE" and thing.mode != "EDIT" and live_limbs(thing)]
 
 

@@ -7,7 +7,7 @@ import math
 
 import bpy
 
-from ...scene.versions import can_go_live
+from ...scene.live.marks import can_go_live
 from .live_limbs import setting_changed
 from .option_properties import CONTEXT, OVERRIDABLE, stored_properties, with_properties
 

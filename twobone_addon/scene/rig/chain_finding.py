@@ -21,7 +21,7 @@ from ...said import Sentence
 from ..blender_types import Object, PoseBone
 from ..bones import ChainNames
 from ..graph.rig_graph import Node, RigGraph
-from ..lookup import bone_owner
+from ..lookup import MISSING_BONE, bone_owner
 from ..versions import is_hidden, selection_flags
 from .constraints import LINKS, turned_bones
 from .rest_reading import COINCIDENT, read_skeleton
@@ -310,9 +310,6 @@ joints), or ends with a tail where no bone starts (which importers make up)."""
 
 ALIKE = 0.6
 """Ratio of the shorter to the longer link of a limb, at least. Arms and legs are above; a whole leg and its foot below."""
-
-
-MISSING_BONE = '{role} "{bone}" is not in armature "{armature}". Choose one of its bones.'
 
 
 def chain_from_names(armature: Object, upper: str, lower: str, tip: str = "", tip_end: str = "AUTO") -> ChainNames:
