@@ -46,7 +46,7 @@ def followed(places):
     motion = PlanMotion(
         frames=FRAMES, chain=ChainMotion(None, (still, still)), rotation_values=(unturned, unturned),
         world_from_armature=np.eye(4)[None], armature_from_world=np.eye(4)[None], pole_world=None, plane_world=None,
-        influence=np.ones(1), bend=None, end_pose=None, end_rotation_values=None,
+        influence=np.ones(1), bend=None, end_pose=None, end_rotation_values=None, along=(),
     )  # fmt: skip
     matrices = np.tile(np.eye(4), (len(places), 1, 1))
     matrices[:, :3, 3] = places
