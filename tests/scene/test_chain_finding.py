@@ -182,6 +182,26 @@ def test_a_named_tip_may_be_any_bone_below_and_either_end_of_it(human):
     assert chain_from_names(human, "thigh.L", "shin.L", "", "HEAD").tip == "foot.L"
 
 
+LOOSE = (
+    BoneShape("root", (0, 0, 0), (0, 0.2, 0)),
+    BoneShape("thigh", (0, 0, 1), (0, -0.05, 0.5), "root"),
+    BoneShape("shin", (0, -0.05, 0.5), (0, 0, 0.1), "thigh", connected=True),
+    BoneShape("foot", (0, 0, 0.1), (0, -0.2, 0), "root"),
+)
+LEAF = BoneShape("shin_end", (0, 0, 0.1), (0, 0.05, -0.3), "shin")
+TOE = BoneShape("toe", (0, 0, 0.1), (0, -0.3, 0), "shin")
+
+
+def test_a_foot_elsewhere_may_be_the_tip_unless_the_limb_has_one_of_its_own(empty_file):
+    """What an exporter adds to the end of a branch, the last bone once more, is no foot."""
+    for below in ((), (LEAF,)):
+        rig = build_armature((*LOOSE, *below), "Loose")
+        assert chain_from_names(rig, "thigh", "shin", "foot") == ChainNames(rig.name, "thigh", "shin", "foot", tip_at_tail=False)
+    rig = build_armature((*LOOSE, TOE), "Own")
+    with pytest.raises(ChainError, match="is not a descendant of the lower bone"):
+        chain_from_names(rig, "thigh", "shin", "foot")
+
+
 def test_a_head_without_a_bone_below_is_refused(empty_file):
     rig = build_armature(HUMAN[:3], "Human")
     with pytest.raises(ChainError, match="no child bone"):

@@ -24,7 +24,7 @@ from ..graph.rig_graph import Node, RigGraph
 from ..lookup import MISSING_BONE, bone_owner
 from ..versions import is_hidden, selection_flags
 from .constraints import LINKS, turned_bones
-from .rest_reading import COINCIDENT, read_skeleton
+from .rest_reading import COINCIDENT, is_added_leaf, read_skeleton
 
 COPIES = {"COPY_TRANSFORMS", "COPY_ROTATION"}
 """Constraints by which a bone copies another one's rotation."""
@@ -458,8 +458,7 @@ def _named_tip(lower: PoseBone, tip: PoseBone, tip_end: str) -> Tip:
             raise ChainError('The tip is the head of the lower bone "{bone}" itself. Choose its tail.', bone=lower.name)
         return Tip(tip.name, at_tail=True)
     above = lower.parent_recursive
-    # Leaves that an exporter adds to the ends of branches do not go on.
-    is_end = not any(child.children for child in lower.children)
+    is_end = all(map(is_added_leaf, lower.children))
     is_loose = is_end and tip_end != "TAIL" and tip not in above and len(tip.parent_recursive) < len(above)
     if lower not in tip.parent_recursive and not is_loose:
         raise ChainError(

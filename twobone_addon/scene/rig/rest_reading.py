@@ -80,6 +80,15 @@ def starts_at_tail(child: PoseBone) -> bool:
     return gap <= COINCIDENT * child.parent.bone.length
 
 
+def is_added_leaf(bone: PoseBone) -> bool:
+    """Whether a bone is a leaf that an exporter has added to the end of a branch: its parent once more, in line with it."""
+    if bone.parent is None or bone.children:
+        return False
+    above, near = bone.parent.bone, SAME_PLACE * bone.parent.bone.length
+    continued = 2.0 * above.tail_local - above.head_local
+    return (bone.bone.head_local - above.tail_local).length <= near and (bone.bone.tail_local - continued).length <= near
+
+
 TURNING = {
     "COPY_TRANSFORMS", "COPY_ROTATION", "TRANSFORM", "DAMPED_TRACK", "TRACK_TO", "LOCKED_TRACK", "STRETCH_TO", "ARMATURE",
 }  # fmt: skip
@@ -180,7 +189,7 @@ AS_LONG = 1e-5
 USUAL_FOOT = 1.0 / 6.0
 """Distance from ankle to ball of a person, leg lengths: 15 cm of a leg of 0.9 m."""
 SAME_PLACE = 0.05
-"""Distance within which a deforming bone begins where another bone does, relative to that bone's length or the foot's reach."""
+"""Distance up to which bones begin or end at the same place, relative to the other bone's length or the foot's reach."""
 
 CARRYING = {"COPY_LOCATION", "COPY_TRANSFORMS", "CHILD_OF", "ARMATURE"}
 """Constraints that take a bone along with another one: those of rotation and limits leave it where its own keys are."""
@@ -241,10 +250,10 @@ def stays_behind(foot: PoseBone, names: ChainNames) -> bool:
 def feet_elsewhere(armature: Object, names: ChainNames) -> list[PoseBone]:
     """The deforming bones at the end of a limb that are parented elsewhere, the highest in the hierarchy first.
 
-    None where its tip is such a bone, or the head of a bone with others below it: such a limb has a foot of its own.
+    None where its tip is such a bone, or where the limb has a foot of its own.
     """
-    carrier = armature.pose.bones[names.tip]
-    if carrier_of(armature, names) != names.tip or (not names.tip_at_tail and carrier.children):
+    carrier, own = armature.pose.bones[names.tip], foot_bone(armature, names)
+    if carrier_of(armature, names) != names.tip or (own is not None and not is_added_leaf(own)):
         return []
     end = carrier.bone.tail_local if names.tip_at_tail else carrier.bone.head_local
     near = SAME_PLACE * armature.data.bones[names.lower].length
