@@ -1,4 +1,4 @@
-"""Switch for several limbs by one press: what the panel offers, what it does, and the one sentence about it."""
+"""Switch for several limbs by one press: what the Pose menu offers, what it does, and the one sentence about it."""
 
 import json
 
@@ -10,6 +10,7 @@ from tests.interface.acting import select_bones
 from tests.interface.recording import drawn
 from tests.tasks.rigs.legs_with_ik import poses
 from tests.tasks.rigs.two_legs import SIDES, legs_on_ik
+from twobone_addon.interface.sidebar.menus import TWOBONE_MT_pose
 from twobone_addon.interface.sidebar.panels import TWOBONE_PT_chains
 
 LAST = 8
@@ -40,8 +41,8 @@ def report():
 
 
 def pressed(text):
-    """Press the button of Switch with this text."""
-    calls = drawn(TWOBONE_PT_chains).calls
+    """Choose the entry of the Pose menu with this text."""
+    calls = drawn(TWOBONE_MT_pose).calls
     at = next(
         number for number, (_, given, named) in enumerate(calls) if (given, named.get("text")) == (("twobone.switch",), text)
     )
@@ -71,7 +72,7 @@ def test_all_limbs_are_switched_at_once_and_one_sentence_names_the_largest_movem
 def test_of_two_selected_limbs_both_are_switched_and_of_one_only_that(walking):
     bpy.ops.twobone.find_limbs()
     select_bones(walking, "shin.L", "foot.R")
-    pressed("Switch 2 Limbs to FK")
+    pressed("Switch to FK")
     assert follow_ik(walking) == set()
     assert report()["sentence"].startswith("2 limbs switched to FK")
 
@@ -95,8 +96,13 @@ def test_limbs_that_are_on_fk_already_are_counted_apart(walking):
     assert second == "The limb is on FK already"
 
 
-def test_convert_stands_once_and_one_line_says_what_it_does_that_switch_does_not(walking):
+def test_convert_stands_once_and_its_tooltip_says_what_it_does_that_switch_does_not(walking):
     bpy.ops.twobone.find_limbs()
     shown = drawn(TWOBONE_PT_chains)
     assert shown.buttons().count("twobone.convert_ik") == 1
-    assert "Switch can go back to IK; Convert, below, mutes the IK constraints" in " ".join(shown.texts())
+    assert "twobone.switch" not in shown.buttons(), "the buttons of Bake switch limbs on IK first"
+    assert shown.values("twobone.bake")["switch_first"]
+    assert shown.values("twobone.bake_all")["switch_first"]
+    convert, switch = (getattr(bpy.ops.twobone, name).get_rna_type().description for name in ("convert_ik", "switch"))
+    assert "The constraints are muted" in convert
+    assert "to FK or IK" in switch

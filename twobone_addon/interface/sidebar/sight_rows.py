@@ -19,7 +19,7 @@ def draw_sight(layout: bpy.types.UILayout, context: bpy.types.Context, chain: St
     shown = visible.shown
     column = layout.column(align=True)
     if visible.has_ik:
-        draw_switches(column, context, chain, "IK")
+        _draw_switches_to_ik(column, context, chain)
     if shown is None or shown.follows or visible.is_on_ik:
         return
     first = next(hindrance for hindrance in shown.hindrances if hindrance.constraint)
@@ -50,18 +50,17 @@ def is_seen_elsewhere(chain: StoredChain) -> bool:
     return shown is not None and not shown.follows
 
 
-def draw_switches(layout: bpy.types.UILayout, context: bpy.types.Context, chain: StoredChain, to: str) -> None:
-    """Draw the buttons that switch to FK or IK: the limb, or all selected ones; and all limbs of the armature."""
+def _draw_switches_to_ik(layout: bpy.types.UILayout, context: bpy.types.Context, chain: StoredChain) -> None:
+    """Draw the buttons that switch to IK: the limb, or all selected ones; and all limbs of the armature."""
     armature = chain.id_data
     count = len(meant_chains(context.view_layer, armature))
     if count > 1:
-        text = "Switch {count} Limbs to FK" if to == "FK" else "Switch {count} Limbs to IK"
-        text = pgettext_iface(text).format(count=count)
-        layout.operator("twobone.switch", text=text, translate=False, icon="CON_KINEMATIC").to = to
+        text = pgettext_iface("Switch {count} Limbs to IK").format(count=count)
+        layout.operator("twobone.switch", text=text, translate=False, icon="CON_KINEMATIC").to = "IK"
     else:
-        draw_switch(layout, chain, to)
+        draw_switch(layout, chain, "IK")
     if len(armature.twobone.chains) > 1:
-        draw_switch_all(layout, to)
+        draw_switch_all(layout, "IK")
 
 
 def draw_switch(layout: bpy.types.UILayout, chain: StoredChain, to: str) -> None:
