@@ -183,7 +183,8 @@ def scope_cases(table: Table, scope: str) -> list[Case]:
         )  # fmt: skip
 
     never = {"refused": OF_TWO + NO_TARGET} if alone else {"limbs": first, "skipped": ("leg Two",)}
-    ik = {"refused": OF_TWO} if table.task in KEYS_LIMBS else {}
+    # Bake Target reads the motion that is seen, which the IK of the limb's own bones gives it.
+    ik = {"refused": OF_TWO} if table.task in KEYS_LIMBS - {"give"} else {}
     cases = [
         case(nothing),
         case(never_had_a_target, **(never if needs else {})),
