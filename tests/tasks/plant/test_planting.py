@@ -8,6 +8,7 @@ import pytest
 
 from tests.blank import empty
 from tests.tasks.checks.all_keys import all_keys
+from tests.tasks.checks.beside import ways_to_the_foot
 from tests.tasks.checks.seen_walk import (
     EASE,
     LEG,
@@ -298,9 +299,9 @@ def test_targets_follow_the_planted_feet_and_bake_back_to_the_same(empty_file):
 
 
 @pytest.mark.parametrize("tip", ["shin", "foot"])
-@pytest.mark.parametrize("by", ["keys", "limit", "constraint"])
+@pytest.mark.parametrize("by", ["keys", "limit", "locked", "constraint"])
 def test_feet_that_hang_from_elsewhere_and_have_keys_of_their_own_are_not_left_behind(empty_file, by, tip):
-    """Parented to nothing, at the end of a leg without a foot: by keys they would stay, by a constraint they follow."""
+    """Parented to nothing, at the end of a leg without a foot: keyed along, or refused; by a constraint they follow."""
     armature, states = build_walker(FAULTS["slides"])
     key_contacts(armature, states)
     bpy.ops.object.mode_set(mode="EDIT")
@@ -316,14 +317,27 @@ def test_feet_that_hang_from_elsewhere_and_have_keys_of_their_own_are_not_left_b
                 foot.keyframe_insert("location", frame=frame)
         if by == "limit":
             foot.constraints.new("LIMIT_ROTATION")
+        elif by == "locked":
+            foot.lock_location[1] = True
         elif by == "constraint":
             following = foot.constraints.new("COPY_LOCATION")
             following.target, following.subtarget, following.head_tail = armature, f"shin.{side}", 1.0
-    before = all_keys(armature)
-    if by != "constraint":
-        with pytest.raises(RuntimeError, match=r'Foot "foot\.L" is not parented to the leg .* to the tail of bone "shin\.L"'):
+    before, (ways, ankles) = all_keys(armature), feet_beside(armature)
+    if by == "locked":
+        said = r'Foot "foot\.L" is not parented to the leg .*: its location is locked\..* to the tail of bone "shin\.L"'
+        with pytest.raises(RuntimeError, match=said):
             bpy.ops.twobone.plant()
         assert all_keys(armature) == before
-    else:
-        plant()
-        assert all_keys(armature) != before
+        return
+    plant()
+    assert all_keys(armature) != before
+    new_ways, new_ankles = feet_beside(armature)
+    assert np.abs(new_ankles - ankles).max() > 0.01, "no leg has moved"
+    assert np.abs(new_ways - ways).max() < SLIDE
+
+
+def feet_beside(armature):
+    """Ways from the ends of both legs to their feet, and the places of these ends."""
+    seen = [ways_to_the_foot(armature, f"shin.{side}", f"foot.{side}", whole_frames()) for side in SIDES]
+    ways, feet = (np.array(each) for each in zip(*seen, strict=True))
+    return ways, feet - ways
