@@ -3,7 +3,8 @@
 A curve plays more than its keys. New keys beside the old ones end a line that its extrapolation draws, and stretch the cycle that
 a Cycles modifier repeats; the first key of a channel that only strips animate holds it at all frames. So before anything is
 written, whatever a change would take over like that is keyed as it is played now: over the scene's range, to the end of a cycle
-or of the strips. A strip of its own (destination NLA) takes nothing over.
+or of the strips. Where keys are for all of a motion, what holds still beside them holds as they leave it. A strip of its own
+(destination NLA) takes nothing over.
 """
 
 from __future__ import annotations
@@ -184,7 +185,7 @@ def keeping_played(scene: Scene, write: Write, *, verify: bool) -> Story[Kept]:
 
 def _taken_over(scene: Scene, changes: Sequence[Change]) -> Iterator[TakenOver]:
     spans: dict[tuple[Object, Channel], list[Span]] = {}
-    whole = set[tuple[Object, Channel]]()
+    parts_of = set[tuple[Object, Channel]]()
     for change in changes:
         if change.destination == "NLA" or change.repeats:
             continue
@@ -192,8 +193,8 @@ def _taken_over(scene: Scene, changes: Sequence[Change]) -> Iterator[TakenOver]:
         for entry in change.keys:
             span = (float(entry.frames[0]), float(entry.frames[-1])) if change.in_pieces else change.within
             spans.setdefault((owner, entry.channel), []).append(span)
-            if change.in_pieces:
-                whole.add((owner, entry.channel))
+            if change.in_pieces and not change.is_whole:
+                parts_of.add((owner, entry.channel))
     for (owner, channel), parts in spans.items():
         if owner.animation_data is None:
             continue
@@ -202,8 +203,8 @@ def _taken_over(scene: Scene, changes: Sequence[Change]) -> Iterator[TakenOver]:
         shown = _shown(scene, parts)
         if fcurve is not None and len(fcurve.keyframe_points):
             source, frames = _own_reach(fcurve, parts, shown)
-            if not source and (owner, channel) in whole:
-                # What has no setting to hold the curve beside its range holds it where that is looked at.
+            if not source and (owner, channel) in parts_of:
+                # What has no setting to hold the curve beside a part of the motion holds it where that is looked at.
                 source, frames = HELD, np.array([min(first for first, _ in parts) - 1.0, max(last for _, last in parts) + 1.0])
                 frames = frames[(frames >= scene.frame_start) & (frames <= scene.frame_end)]
             own = read_frames(fcurve)[[0, -1]]

@@ -4,7 +4,7 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.tasks.checks.seen_walk import SLIDE, SLIDE_BETWEEN, Seen, plant, quarters, whole_frames, worst_slide
+from tests.tasks.checks.seen_walk import SIDES, SLIDE, SLIDE_BETWEEN, Seen, plant, quarters, whole_frames, worst_slide
 from tests.tasks.rigs.walker import BOTH, Walk, build_walker, key_contacts
 from twobone_addon.scene.versions import curve_bag
 
@@ -59,6 +59,19 @@ def test_contacts_make_a_clip_no_longer_either(empty_file):
     first, last = armature.animation_data.action.frame_range
     plant()
     assert tuple(armature.animation_data.action.frame_range) == (first, last)
+
+
+def test_what_holds_still_after_a_part_of_the_clip_is_held_as_it_was(held):
+    """Whoever chooses a range changes nothing beside it, however the scene goes on."""
+    armature, _, _ = held
+    frames = np.arange(TAKE + 1.0, 3 * TAKE + 1.0)
+    before = Seen(armature, frames)
+    report = plant(frame_range="CUSTOM", frame_start=8.0, frame_end=float(TAKE))
+    assert report["root"]["max_move"] > 0.002
+    after = Seen(armature, frames)
+    assert np.abs(np.array(after.hips) - np.array(before.hips)).max() < SLIDE
+    for side in SIDES:
+        assert np.abs(np.array(after.balls[side]) - np.array(before.balls[side])).max() < SLIDE
 
 
 @pytest.mark.parametrize("behind", [0.0, 0.07])

@@ -66,6 +66,8 @@ class Change:
     strip: str = ""
     """Name of the strip, for the destination `NLA`."""
     in_pieces: bool = False
+    is_whole: bool = False
+    """Whether the keys are for all of the motion: before the first and after the last of them it is held as they leave it."""
     sets: Sequence[str] = ()
     """Data paths of properties set along with the keys, such as a constraint's mute."""
     is_from_elsewhere: bool = False

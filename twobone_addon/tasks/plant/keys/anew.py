@@ -236,6 +236,7 @@ def piece_changes(plan: PlantingPlan, channels: Sequence[ChannelPieces], task: s
             destination=plan.settings.destination,
             strip=channel.strip,
             in_pieces=True,
+            is_whole=plan.is_whole,
         )
         for channel in channels
     ]

@@ -90,6 +90,8 @@ class PlantingPlan(Generic[OwnSettings]):
     legs: list[LegPlan]
     root: RootPlan | None
     notes: tuple[Sentence, ...]
+    is_whole: bool
+    """Whether the frames are those of all of the motion, and not a part of it that somebody chose."""
 
     def quantities(self) -> list[Quantity]:
         """The quantities to sample before solving."""
@@ -126,11 +128,13 @@ class ChainRequest:
 def plan_planting(scene: Scene, settings: PlantSettings, active: Object | None, span: Span | None) -> PlantPlan:
     """Find the legs, their root and their ground; raises a `TwoBoneError` if there is nothing to plant."""
     armature = find_armature(settings.armature, active)
+    is_whole = _is_whole(scene, settings, span)
     span = span or contact_range(scene, settings.contacts(), armature, loops=True)
     contacts = plan_contacts(scene, replace(settings.contacts(), armature=armature.name), active, span)
     requests = [ChainRequest(chain, names, contacts.legs.toes[chain]) for chain, names in contacts.legs.names.items()]
     needs_root = bool(settings.root)
-    plan = _plan(scene, settings, armature, requests, span=span, use_root=settings.use_root, needs_root=needs_root)
+    use_root = settings.use_root
+    plan = _plan(scene, settings, armature, requests, span=span, use_root=use_root, needs_root=needs_root, is_whole=is_whole)
     skins, within = Skins(), (float(plan.frames[0]), float(plan.frames[-1]))
     for leg in plan.legs:
         refuse_posed(who_poses(scene, armature, leg.plan.names, within, skins=skins))
@@ -150,7 +154,8 @@ def plan_fitting(scene: Scene, settings: RootSettings, active: Object | None, sp
             armature=armature.name,
         )
     requests = [ChainRequest(chain.name, names_of(chain), chain.toe, chain.target.name, chain.target_bone) for chain in chains]
-    plan = _plan(scene, settings, armature, requests, span=span, use_root=True, needs_root=True)
+    is_whole = _is_whole(scene, settings, span)
+    plan = _plan(scene, settings, armature, requests, span=span, use_root=True, needs_root=True, is_whole=is_whole)
     skins, within = Skins(), (float(plan.frames[0]), float(plan.frames[-1]))
     for leg in plan.legs:
         refuse_posed(who_poses(scene, armature, leg.plan.names, within, skins=skins))
@@ -167,6 +172,7 @@ def _plan(
     span: Span | None,
     use_root: bool,
     needs_root: bool,
+    is_whole: bool,
 ) -> PlantingPlan:
     settings = settings if span is None else replace(settings, frame_range="CUSTOM", frame_start=span[0], frame_end=span[1])
     start, end = frame_range(scene, _bake_settings(armature, settings))
@@ -188,7 +194,13 @@ def _plan(
         root, notes = plan_root(armature, settings, uppers, (start, end), needed=needs_root)
     legs = [replace(leg, feet_on_root=_feet_on_root(armature, leg, root)) for leg in legs]
     rate = scene.render.fps / scene.render.fps_base
-    return PlantingPlan(armature.name, settings, frames, samples, rate, units_of(scene), legs, root, notes)
+    return PlantingPlan(armature.name, settings, frames, samples, rate, units_of(scene), legs, root, notes, is_whole)
+
+
+def _is_whole(scene: Scene, settings: RootSettings, span: Span | None) -> bool:
+    """Whether a run is about all of the motion: that of the scene, or of the action with the range `span`."""
+    ranges = {"SCENE"} if scene.use_preview_range else {"SCENE", "PREVIEW"}
+    return span is not None or settings.frame_range in ranges
 
 
 def _feet_on_root(armature: Object, leg: LegPlan, root: RootPlan | None) -> tuple[bool, ...]:
