@@ -20,13 +20,13 @@ from ..records import replace
 from ..said import Sentence, note
 from ..scene.blender_types import Constraint, Object, PoseBone, Property, Scene
 from ..scene.bones import ChainNames
-from ..scene.graph.rig_graph import RigGraph, Stillness, turning
+from ..scene.graph.rig_graph import Node, RigGraph, Stillness, turning
 from ..scene.lookup import object_named
 from ..scene.rig.chain_finding import bones_between
 from ..scene.rig.constraints import is_acting, is_live, reads_anything
 from ..scene.rig.rest_reading import is_carried, stays_behind
 from ..scene.sampling.evaluate import at_frame, values_over
-from ..scene.visible.feet_beside import cannot_go_along, feet_beside
+from ..scene.visible.feet_beside import cannot_go_along, feet_beside, is_followed
 from ..scene.visible.response import override_of
 from ..scene.visible.skin import Skins
 from ..scene.visible.switches import SAME, influences_change, same_values, switch_frames, switch_values
@@ -258,14 +258,19 @@ def _refusal(poser: Poser, so: str) -> DependencyError:
     return DependencyError(Sentence(text, values | {"remedy": CONVERT_FIRST}, kind=ON_IK))
 
 
-def foot_left_behind(armature: Object, names: ChainNames, *, keys_feet: bool = True) -> Sentence | None:
+def foot_left_behind(
+    armature: Object, names: ChainNames, target: Node | None = None, *, keys_feet: bool = True
+) -> Sentence | None:
     """Why the foot of a limb would stay where it is when the limb is keyed, with the remedy; `None` where it goes along.
 
-    A foot that the limb only meets goes along by keys of its own, where it can take them and the task `keys_feet`.
+    A foot that the limb only meets goes along by keys of its own, where it can take them and the task `keys_feet`; and to one
+    that takes the limb's `target` along, the limb goes.
 
     What IK or a switch poses it by counts, so this is asked of limbs that nothing else poses.
     """
     for foot in feet_beside(armature, names):
+        if is_followed(foot, target):
+            continue
         is_left, reason = stays_behind(foot, names), cannot_go_along(foot) if keys_feet else Sentence("only the root is keyed")
         if is_left and reason is None:
             continue

@@ -16,6 +16,7 @@ from ..pipeline.chosen_actions import own_span
 from ..pipeline.gate import foot_left_behind, refuse_left_behind, refuse_posed, who_poses
 from ..pipeline.keying import KeyedChain, keyed_chain
 from ..pipeline.motion.plan_motion import followed_motion, motion_quantities, without_target
+from ..pipeline.plan.chain_plan import target_node
 from ..pipeline.plan.naming import named
 from ..pipeline.plan.planning import ChainPlan, plan_before_keys, refuse_overlap, with_own_keyed
 from ..pipeline.plan.stored import was_flipped
@@ -181,7 +182,7 @@ def plan_chains(scene: Scene, settings: BakeAllSettings, active: Object | None, 
                 plan = plan_before_keys(scene, with_range(chain, own_span(chosen)), active)
                 armature, names = object_named(plan.names.armature), plan.names
                 refuse_posed(who_poses(scene, armature, names, plan.within, skins=skins))
-                refuse_left_behind(foot_left_behind(armature, names))
+                refuse_left_behind(foot_left_behind(armature, names, target_node(plan.settings)))
             plans.append(plan)
         except TwoBoneError as error:
             if chosen is None:

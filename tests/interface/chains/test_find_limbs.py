@@ -152,8 +152,10 @@ LOOSE_FEET = [
 """As importers make it: tails of bones without children mean nothing, and feet hang from the root."""
 
 
-def test_a_leg_whose_foot_hangs_from_elsewhere_follows_it_to_where_it_rests_on_the_shin(empty_file):
+@pytest.mark.parametrize("is_locked", [False, True])
+def test_a_leg_whose_foot_hangs_from_elsewhere_follows_it_to_where_it_rests_on_the_shin(empty_file, is_locked):
     rig = build_armature(LOOSE_FEET, "Robot")
+    rig.pose.bones["Foot.L"].lock_location = [is_locked] * 3
     for frame, step in ((1, 0.0), (6, 0.1), (11, 0.2)):
         foot = rig.pose.bones["Foot.L"]
         foot.location = foot.bone.matrix_local.to_3x3().inverted() @ Vector((0, -step, step))
@@ -180,6 +182,8 @@ def test_a_leg_whose_foot_hangs_from_elsewhere_follows_it_to_where_it_rests_on_t
         other.enabled = False
     assert bpy.ops.twobone.bake_all(scope="ACTIVE") == {"FINISHED"}
     assert apart() <= 1e-5
+    bpy.context.scene.frame_set(11)
+    assert (rig.pose.bones["Foot.L"].head - Vector((0.2, -0.18, 0.35))).length < 1e-5, "the foot stays on its way"
     chain.end_rotation = "KEEP"
     with pytest.raises(RuntimeError, match=r'"Foot\.L" at the tip is parented elsewhere, so the chain cannot turn it'):
         bpy.ops.twobone.bake_all(scope="ACTIVE")

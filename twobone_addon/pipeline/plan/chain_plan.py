@@ -179,6 +179,11 @@ class ChainPlan:
         return [scale_path(self.rest.bones[index]) for index in self.stretched_before]
 
 
+def target_node(settings: BakeSettings) -> tuple[str, str] | None:
+    """What the tip follows, by the names of object and bone; `None` without a target."""
+    return (settings.target, settings.target_bone) if settings.target else None
+
+
 def followed_by(settings: BakeSettings) -> list[tuple[str, str, str]]:
     """Everything the chain follows: role, object name and bone name."""
     followed = [("Target", settings.target, settings.target_bone)] if settings.target else []

@@ -10,6 +10,7 @@ from ...records import replace
 from ...said import Sentence
 from ...scene.blender_types import Object, Scene
 from ...scene.bones import ChainNames, read_rest_bone
+from ...scene.graph.rig_graph import Node
 from ...scene.lookup import find_armature, find_object
 from ...scene.rig.chain_finding import chain_from_names, chain_from_selection
 from ...scene.rig.rest_reading import carrier_of, read_rest_chain, starts_at_tail
@@ -90,14 +91,17 @@ def refuse_unknown(scene: Scene, settings: BakeSettings) -> None:
         frame_range(scene, settings)
 
 
-def end_bone_of(chain: FoundChain, settings: BakeSettings) -> tuple[RestBone | None, int]:
-    """The bone whose head is the tip, and the index in the chain of its parent; `None` and 0 if the end is not rotated."""
+def end_bone_of(chain: FoundChain, settings: BakeSettings, target: Node | None = None) -> tuple[RestBone | None, int]:
+    """The bone whose head is the tip, and the index in the chain of its parent; `None` and 0 if the end is not rotated.
+
+    `target` is what the limb is to follow, see `feet_along`.
+    """
     if settings.end_rotation == "NONE":
         return None, 0
     bones = chain.rest.bones
     if carrier_of(chain.armature, chain.names) != chain.names.tip:
         tip = chain.armature.pose.bones[chain.names.tip]
-        if tip in feet_along(chain.armature, chain.names):
+        if tip in feet_along(chain.armature, chain.names, target):
             return read_rest_bone(tip), ELSEWHERE
         raise ChainError(
             'Bone "{bone}" at the tip is parented elsewhere, so the chain cannot turn it. Let the end follow.',

@@ -12,7 +12,7 @@ from ...records import replace
 from ...said import Sentence, note
 from ...scene.blender_types import Channel, Object, PoseBone, Scene
 from ...scene.bones import ChainNames, read_rest_bone, scale_path
-from ...scene.graph.rig_graph import Dependencies, dependencies
+from ...scene.graph.rig_graph import Dependencies, Node, dependencies
 from ...scene.keys.guarding import refuse_stretched_time, refuse_unwritable
 from ...scene.keys.ledger import baked_channels, stretched_paths
 from ...scene.keys.reading import AT_REST, is_animated, moving_curves, read_keyed, repeats
@@ -24,7 +24,7 @@ from ...scene.sampling.quantities import Quantity
 from ...scene.visible.feet_beside import feet_along
 from ...settings import BakeSettings
 from ...settings.options import without_effect
-from .chain_plan import ChainPlan, FootAlong, followed_by
+from .chain_plan import ChainPlan, FootAlong, followed_by, target_node
 from .found_chain import FoundChain, end_bone_of, find_chain, refuse_unknown
 from .frame_choice import choose_frames
 from .planes_of_rig import decided
@@ -76,7 +76,7 @@ def _plan(scene: Scene, settings: BakeSettings, chain: FoundChain) -> ChainPlan:
     settings = decided(settings, armature)
     refuse_unknown(scene, settings)
     _refuse_unfit(settings, rest)
-    end_bone, end_parent = end_bone_of(chain, settings)
+    end_bone, end_parent = end_bone_of(chain, settings, target_node(settings))
     parent = armature.pose.bones[names.upper].parent
     followed = followed_by(settings)
     chosen = choose_frames(scene, settings, armature, [bone.name for bone in rest.bones])
@@ -93,7 +93,7 @@ def _plan(scene: Scene, settings: BakeSettings, chain: FoundChain) -> ChainPlan:
         stretched_before=_stretched_before(armature, rest, chosen.keyed),
         end_bone=end_bone,
         end_parent=end_parent,
-        along=_feet_along(armature, names),
+        along=_feet_along(armature, names, target_node(settings)),
         keyed={},
         repeats=_repeats(armature, settings, rest),
         animated_settings=_animated_settings(armature, settings),
@@ -106,14 +106,14 @@ def _plan(scene: Scene, settings: BakeSettings, chain: FoundChain) -> ChainPlan:
     )
 
 
-def _feet_along(armature: Object, names: ChainNames) -> tuple[FootAlong, ...]:
+def _feet_along(armature: Object, names: ChainNames, target: Node | None) -> tuple[FootAlong, ...]:
     return tuple(
         FootAlong(
             read_rest_bone(foot),
             Quantity("CHANNELS", armature.name, foot.name),
             Quantity("POSE", armature.name, foot.parent.name) if foot.parent else None,
         )
-        for foot in feet_along(armature, names)
+        for foot in feet_along(armature, names, target)
     )
 
 

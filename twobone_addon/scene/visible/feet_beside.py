@@ -1,7 +1,7 @@
 """Feet that stand beside their limb: parented elsewhere, so that the limb's end only meets them.
 
 Whatever keys such a limb must key the foot's location along, or the foot would stay behind. What follows the limb by a
-constraint goes along by itself.
+constraint goes along by itself; to a foot that the limb is to follow, the limb goes.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from ...records import replace
 from ...said import Sentence
 from ..blender_types import Object, PoseBone
 from ..bones import ChainNames
+from ..graph.rig_graph import Node, RigGraph
 from ..rig.constraints import is_acting
 from ..rig.rest_reading import carrier_of, feet_elsewhere, stays_behind
 
@@ -26,12 +27,20 @@ def feet_beside(armature: Object, names: ChainNames) -> list[PoseBone]:
     return [armature.pose.bones[names.tip]] if is_loose else feet_elsewhere(armature, names)
 
 
-def feet_along(armature: Object, names: ChainNames) -> list[PoseBone]:
-    """The feet whose location is keyed along with their limb: those that would stay behind, and can be keyed."""
-    feet = [foot for foot in feet_beside(armature, names) if stays_behind(foot, names)]
+def feet_along(armature: Object, names: ChainNames, target: Node | None = None) -> list[PoseBone]:
+    """The feet whose location is keyed along with their limb: those that would stay behind, and can be keyed.
+
+    `target` is what the limb is to follow: a foot that takes that along stays where it is.
+    """
+    feet = [foot for foot in feet_beside(armature, names) if stays_behind(foot, names) and not is_followed(foot, target)]
     # What is below another one of them goes along with it.
     tops = [foot for foot in feet if not any(other in foot.parent_recursive for other in feet)]
     return [foot for foot in tops if cannot_go_along(foot) is None]
+
+
+def is_followed(foot: PoseBone, target: Node | None) -> bool:
+    """Whether a target is the foot, or depends on it."""
+    return target is not None and (foot.id_data.name, foot.name) in RigGraph().above([target]).nodes
 
 
 def with_foot_along(armature: Object, names: ChainNames) -> ChainNames:
