@@ -59,7 +59,7 @@ BLENDER_TESTS = [
 # What renders, starts one Blender after the other or throws dice at our own checks: not in `tests`, and
 # on the newest Blender only.
 SLOW_TESTS = [
-    *("examples", "faults", "package", "command_line/batch/test_batch.py", "command_line/batch/test_batch_edges.py"),
+    *("doors", "examples", "faults", "package", "command_line/batch/test_batch.py", "command_line/batch/test_batch_edges.py"),
     *("command_line/batch/test_batches_of_anything.py", "command_line/batch/test_workers.py", "command_line/batch/test_slurm.py"),
     *(
         "command_line/batch/test_own_and_foreign_outputs.py",
@@ -71,7 +71,6 @@ SLOW_TESTS = [
 ]
 # What takes minutes and is about every Blender: left to `matrix`, which runs it on all of them.
 LONG_TESTS = [
-    "doors",
     *("promises", "matrix", "real", "command_line/answers/test_files_matrix.py", "tasks/again/test_over_all_settings.py"),
     *("tasks/bake/keys/test_baking_twice.py", "tasks/bake/keys/test_long_takes.py", "tasks/bake/reach/test_random_rigs.py"),
 ]
