@@ -127,10 +127,14 @@ class PosedByCurves:
         world = frame_rows(motion.world_from_armature, rows)
         return np.stack(np.broadcast_arrays(*(points(world, point) for point in posed)), axis=1)
 
-    def drift_from(self, values: Array, rows: Indices) -> Drift:
-        """Function measuring how far other values move the points from where `values` `(N, K)` at `rows` `(N,)` have them."""
-        exact = np.concatenate([self.points(values[part], rows[part]) for part in portions(len(values))])
-        return lambda tried, indices: magnitude(self.points(tried, rows[indices]) - exact[indices])
+    def drift_from(self, values: Array, rows: Indices | None = None) -> Drift:
+        """Function measuring how far other values move the points from where `values` `(N, K)` at `rows` `(N,)` have them.
+
+        Without `rows` the values are those of all rows: a long take needs no list of them.
+        """
+        parts = portions(len(values))
+        exact = np.concatenate([self.points(values[part], part if rows is None else rows[part]) for part in parts])
+        return lambda tried, indices: magnitude(self.points(tried, indices if rows is None else rows[indices]) - exact[indices])
 
     def _above_end(self, poses: list[Array], rows: Indices) -> Array | None:
         plan, motion = self.solved.plan, self.solved.motion
@@ -317,7 +321,7 @@ def keyed_chain(solved: SolvedChain, lever: float = 0.0) -> KeyedChain:
     if solved.plan.settings.keys == "REDUCE":
         curves, values = with_calm_axes(solved.curves)
         solved, plan = replace(solved, curves=curves), solved.plan
-        measured = PosedByCurves.of(solved, lever).drift_from(values, np.arange(len(values)))
+        measured = PosedByCurves.of(solved, lever).drift_from(values)
         # Frames at which a coordinate of the goal along the plane's axes has an extreme.
         extremes = plan.report_frames[turning_points(solved.pose.on_targets.goals[plan.report_rows])]
         keys, worst = planned_few_keys(plan, curves, values, measured, extremes, preferred=extremes)

@@ -34,10 +34,13 @@ def draw_bakes(layout: bpy.types.UILayout, context: bpy.types.Context, chain: St
     chains = meant_chains(context.view_layer, chain.id_data) or [chain]
     needs_switch = any(visible_limb(each).is_on_ik for each in chains)
     bake = column.operator("twobone.bake", text=SWITCH_AND_BAKE if needs_switch else "Bake", icon="ACTION")
-    bake.switch_first = needs_switch
+    if needs_switch:
+        bake.switch_first = True
     any_needs = any(visible_limb(each).is_on_ik for each in chain.id_data.twobone.chains if each.enabled)
     bake_all = column.operator("twobone.bake_all", text=SWITCH_ALL_AND_BAKE if any_needs else "Bake All")
-    bake_all.scope, bake_all.switch_first = "ACTIVE", any_needs
+    bake_all.scope = "ACTIVE"
+    if any_needs:
+        bake_all.switch_first = True
 
 
 SWITCH_AND_BAKE, SWITCH_ALL_AND_BAKE = "Switch to FK and Bake", "Switch All Limbs and Bake"

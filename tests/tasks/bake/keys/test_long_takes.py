@@ -42,6 +42,8 @@ def most_held(rarely_keyed_leg, frames, **settings):
 
 
 def test_an_hour_of_film_fits_into_memory(rarely_keyed_leg):
+    most_held(rarely_keyed_leg, 30)  # Modules are imported when they are first used.
+    rarely_keyed_leg[0].animation_data_clear()
     assert most_held(rarely_keyed_leg, 9000) < MOST * 9000
 
 
