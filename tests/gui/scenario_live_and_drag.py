@@ -164,7 +164,7 @@ def drag_to_the_mouse(user):
     x, y = user.place_of(tip())
     yield from user.move(x, y)
     yield from start_dragging(user)
-    yield from user.move(x + 20, y + 10)
+    yield from user.move(x - 20, y + 40)  # towards the hip: a straight leg has no other side
     yield from user.wait(3)
     assert (tip() - place_in_world(user)).length < PIXEL, "the tip is not at the mouse"
     knee = bpy.data.objects["Rig"].pose.bones["lower"].head.copy()

@@ -35,8 +35,8 @@ def prepare():
 
 
 def keys():
-    """Keyed frames of the second leg's rotations."""
-    data = bpy.data.objects["Rig.001"].animation_data
+    """Keyed frames of the second leg's target, which Blender poses the leg after."""
+    data = bpy.data.objects["Target.001"].animation_data
     if data is None or data.action is None:
         return []
     action = data.action
