@@ -132,8 +132,8 @@ class PosedByCurves:
 
         Without `rows` the values are those of all rows: a long take needs no list of them.
         """
-        parts = portions(len(values))
-        exact = np.concatenate([self.points(values[part], part if rows is None else rows[part]) for part in parts])
+        of_parts = [(part, np.arange(part.start, part.stop) if rows is None else rows[part]) for part in portions(len(values))]
+        exact = np.concatenate([self.points(values[part], of_part) for part, of_part in of_parts])
         return lambda tried, indices: magnitude(self.points(tried, indices if rows is None else rows[indices]) - exact[indices])
 
     def _above_end(self, poses: list[Array], rows: Indices) -> Array | None:
