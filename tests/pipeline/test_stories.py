@@ -12,7 +12,7 @@ from tests.tasks.checks.file_dump import differences, dump_file
 from twobone_addon.errors import TwoBoneError
 from twobone_addon.pipeline.beginning import ToWrite
 from twobone_addon.pipeline.run import run
-from twobone_addon.pipeline.story import Agree, Make, Sample, StartOver, StoryError, Write, answered, part_of
+from twobone_addon.pipeline.story import Agree, Make, Sample, StartOver, StoryError, Write, answered, part_of_story
 from twobone_addon.records import replace
 from twobone_addon.scene.keys.tables import StraightKeys
 from twobone_addon.scene.keys.writing import Change
@@ -215,7 +215,7 @@ def test_a_part_hides_no_mistake(rig, wrong):
 
     def story(*_):
         yield StartOver(())
-        yield from part_of(part(), 0, 2)
+        yield from part_of_story(part(), 0, 2)
         return "the end"
 
     with pytest.raises(StoryError):
@@ -229,8 +229,8 @@ def test_parts_are_told_one_after_the_other(rig):
         return value, samples.frames.tolist()
 
     def story(*_):
-        first = yield from part_of(part(1), 0, 2)
-        second = yield from part_of(part(2), 1, 2)
+        first = yield from part_of_story(part(1), 0, 2)
+        second = yield from part_of_story(part(2), 1, 2)
         return first, second
 
     done = run(bpy.context.scene, toy(story), CLEAR.table.settings(), None)

@@ -6,7 +6,7 @@ import numpy as np
 from tests.scene.movers import add_armature, add_empty, animate, animate_bone, animated_empty
 from twobone_addon.pipeline.motion.sampling import sample
 from twobone_addon.scene.sampling.evaluate import FEW_OBJECTS, Quantity, batches
-from twobone_addon.scene.sampling.stepping import part_of
+from twobone_addon.scene.sampling.stepping import part_of_steps
 
 FRAMES = np.array([1.0, 2.0, 2.5, 30.0])
 
@@ -64,5 +64,5 @@ def test_progress_goes_on_from_one_company_to_the_next():
         yield 0.5
         return result
 
-    steps = [part_of(work(number), number, 2) for number in range(2)]
+    steps = [part_of_steps(work(number), number, 2) for number in range(2)]
     assert [next(step) for step in steps] == [0.25, 0.75]

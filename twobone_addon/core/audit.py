@@ -189,7 +189,7 @@ def stances_of(places: Array, heights: Array, states: Codes, rate: float) -> lis
     return stances
 
 
-def is_flat(stances: list[StanceMeasures], leg_length: float) -> bool:
+def on_one_level(stances: list[StanceMeasures], leg_length: float) -> bool:
     """Whether most of the stance time is on one level; on stairs there is no common floor to measure heights from."""
     times, levels = np.array([(stance.last - stance.first + 1, stance.height) for stance in stances]).reshape(-1, 2).T
     level = np.median(levels) if len(levels) else 0.0

@@ -40,7 +40,7 @@ def _mapped(function: Callable[[list[Array], int], Array], values: list[Any], ax
     return map_rows(function, *values) if is_dataclass(values[0]) else function(values, axes)
 
 
-def at_frames(record: Record, where: Mask | Indices) -> Record:
+def picked_rows(record: Record, where: Mask | Indices) -> Record:
     """Select frames of a record by mask `(F,)` or indices; arrays with one row, or without a frame axis, are unchanged."""
     return map_rows(lambda arrays, axes: rows_at(arrays[0], where, axes), record)
 
@@ -50,7 +50,7 @@ def rows_at(values: Array, where: Mask | Indices, axes: int) -> Array:
     return values if values.ndim == axes or len(values) == 1 else values[where]
 
 
-def part_of(record: Record, part: slice) -> Record:
+def sliced(record: Record, part: slice) -> Record:
     """Slice the frames of a record or a stack; arrays with one row, or without a frame axis, are unchanged."""
 
     def rows(arrays: list[Array], axes: int) -> Array:

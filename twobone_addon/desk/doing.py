@@ -19,7 +19,7 @@ from ..records import replace
 from ..said import INFO, Sentence
 from ..scene.blender_types import Object, Scene
 from ..scene.lookup import find_armature
-from ..scene.sampling.stepping import Steps, Verifying, at_once, part_of
+from ..scene.sampling.stepping import Steps, Verifying, at_once, part_of_steps
 from ..scene.writer import Transaction
 from ..settings import BakeSettings
 from ..settings.tasks import SwitchSettings
@@ -62,7 +62,7 @@ def _after_switch(scene: Scene, task: Task[Any], request: Meant, *, actions: str
     report: Any = None
     with suppress(_RehearsedError), Transaction() as both:
         switch = run_steps(scene, task_named("switch"), SwitchSettings(chains=tuple(limbs)), active, actions=actions, outer=both)
-        switched = yield from part_of(switch, 0, 2)
+        switched = yield from part_of_steps(switch, 0, 2)
         before = Sentence("Before this: {sentence}.", {"sentence": switched.says}, level=INFO)
         steps = run_steps(scene, task, settings, active, actions=actions, dry_run=dry_run, outer=both, notes=[before])
         report = yield from _second_half(steps)

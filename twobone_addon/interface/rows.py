@@ -103,7 +103,7 @@ def draw_own_options(
             column.prop_search(operator, option.name, armature.data, "bones")
 
 
-def draw_switch(layout: bpy.types.UILayout, chain: Settings, name: str, *, on: bool) -> None:
+def draw_on_or_off(layout: bpy.types.UILayout, chain: Settings, name: str, *, on: bool) -> None:
     """Draw a setting that can be off: a checkbox, and beside it the value while it is on."""
     split = layout.split(factor=LABEL_PART)
     label = split.row()

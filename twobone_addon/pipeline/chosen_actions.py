@@ -57,7 +57,7 @@ def chosen_of_all(armatures: Sequence[Object], text: str) -> list[tuple[Object, 
 def _named(armature: Object, name: str) -> OwnAction:
     action = action_named(name)
     if action is None:
-        known = names_of(actions_of(armature)) or "none"
+        known = first_names(actions_of(armature)) or "none"
         raise ObjectError(
             'Action "{action}" is not in this file. Use those of armature "{armature}" ({known}).',
             action=name,
@@ -72,7 +72,7 @@ def _named(armature: Object, name: str) -> OwnAction:
     return own
 
 
-def names_of(actions: Sequence[OwnAction]) -> str:
+def first_names(actions: Sequence[OwnAction]) -> str:
     """Names for a sentence: the first few, and the number of the others."""
     names = ", ".join(f'"{action.name}"' for action in actions[:MOST_NAMED])
     return names if len(actions) <= MOST_NAMED else f"{names} and {len(actions) - MOST_NAMED} more"

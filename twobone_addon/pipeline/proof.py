@@ -179,7 +179,7 @@ def measure(solved: SolvedChain, samples: Samples, measured: Track, inside: Trac
     return Measured(
         max_error=float(errors.max()) if errors.size else None,
         mean_error=float(errors.mean()) if errors.size else None,
-        max_goal_error=_largest(_world_lengths(linear, from_plane(frames, astray)), determined),
+        max_goal_error=_largest_among(_world_lengths(linear, from_plane(frames, astray)), determined),
         max_off_plane=float(max(_world_lengths(linear, depth).max() for depth in depths)),
         distances=reported.distances,
         beside=_for_each(beside, reported),
@@ -202,7 +202,7 @@ def _joints(solved: SolvedChain, samples: Samples) -> list[Array]:
     return [*heads, points(last, plan.rest.tip)]
 
 
-def _largest(values: Array, among: Mask) -> float | None:
+def _largest_among(values: Array, among: Mask) -> float | None:
     return float(np.broadcast_to(values, among.shape)[among].max()) if among.any() else None
 
 

@@ -163,7 +163,7 @@ ROUNDED = 1e-9
 """How far a progress may be beyond 1: parts of parts do not add up exactly."""
 
 
-def part_of(story: Story[Result], number: int, count: int) -> Story[Result]:
+def part_of_story(story: Story[Result], number: int, count: int) -> Story[Result]:
     """Tell a part of a story, which is being solved, as number `number`, from 0, of `count` parts of the same length."""
     with closing(story):
         answer = None

@@ -218,7 +218,7 @@ def tracks_of(data: AnimData | None) -> list[NlaTrack]:
     return [track for track in data.nla_tracks if track.name != GONE] if data is not None else []
 
 
-def curves_of(bag: CurveBag) -> list[FCurve]:
+def remaining_curves(bag: CurveBag) -> list[FCurve]:
     """The curves of a bag without those that are being removed."""
     return [fcurve for fcurve in bag.fcurves if fcurve.data_path != GONE]
 

@@ -19,7 +19,7 @@ from ..core.array_types import Array, Indices, KeyFrames
 from ..core.curves.frames import NEAR_FRAME, merge_frames, subframe_grid
 from ..core.rig.bones import BoneChannels, ChainMotion, RestBone, RestChain
 from ..core.rig.channels import Matrices, channel_rotations, from_eulers
-from ..core.rig.hinges import ORDERS, Y_AXIS, roll_to_axis, rolled
+from ..core.rig.hinges import ORDERS, Y_AXIS, roll_rotation, roll_to_axis
 from ..core.rig.limb_normals import resting_hinge
 from ..core.rig.limb_planes import rest_normal
 from ..core.rig.plane_frames import LETTERS, PlaneSpaces, has_plane, is_bent, still_frames
@@ -610,7 +610,7 @@ def _changes(armature: Object, hinge: Hinge) -> Iterator[BoneChange]:
     """Yield the change that a bone needs, if it needs one."""
     bone = hinge.bone
     change = 0.0 if hinge.channel is not None or hinge.axis is None else roll_to_axis(hinge.axis)
-    channel = int(np.argmax(np.abs(rolled(change).T @ hinge.axis)))
+    channel = int(np.argmax(np.abs(roll_rotation(change).T @ hinge.axis)))
     channels = read_rotation_channels(armature, bone)
     is_euler = bone.rotation_mode not in FOUR_CHANNELS
     applied_last = is_euler and bone.rotation_mode[-1] == "XYZ"[channel]
@@ -618,7 +618,7 @@ def _changes(armature: Object, hinge: Hinge) -> Iterator[BoneChange]:
         return
     refuse_unconvertible(armature, [channels.path, euler_path(bone)], bone.name)
     mode = bone.rotation_mode if applied_last else ORDERS[channel]
-    yield BoneChange(bone, mode, change, converted(armature, bone, mode, rolled(change)))
+    yield BoneChange(bone, mode, change, converted(armature, bone, mode, roll_rotation(change)))
 
 
 ALIGN = Task("align", TABLES["align"], align_hinges, AlignReport)

@@ -456,7 +456,7 @@ def audited(plan: AuditPlan, samples: Samples) -> Audited:
         metre = measures.metre(feet.leg_length, plan.units_per_metre)
         skating = measures.kimodo_skating(feet.points, feet.heights + joint_over_sole, states, metre, rate)
         speed = measures.standing_speed(feet.points, states, metre, rate)
-        is_level = settings.ground != "AUTO" or measures.is_flat(
+        is_level = settings.ground != "AUTO" or measures.on_one_level(
             [stance for of_foot in stances.values() for stance in of_foot], feet.leg_length
         )
     limbs, frames = [], contacts.frames[first:]

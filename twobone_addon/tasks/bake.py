@@ -252,7 +252,7 @@ def keyed_chains(plans: Sequence[ChainPlan], verified: Verified) -> Story[tuple[
     return [keyed_chain(solved.pop(0)) for _ in plans], evaluation
 
 
-def _joined(results: Results) -> BakeReport | Rehearsal:
+def _bake_report(results: Results) -> BakeReport | Rehearsal:
     """Report of all chains in all actions; for a dry run, what would have been written."""
     failed = [
         (action, done, error) for action, done in zip(results.actions, results.done, strict=True) for error in done.plan.left
@@ -264,7 +264,7 @@ def _joined(results: Results) -> BakeReport | Rehearsal:
     return bake_report(results, refused)
 
 
-BAKE = Task("bake", TABLES["bake"], bake_chains, BakeReport, takes_live_away=True, joined=_joined)
+BAKE = Task("bake", TABLES["bake"], bake_chains, BakeReport, takes_live_away=True, joined=_bake_report)
 INSPECT = replace(BAKE, name="report", story=inspect_chains, takes_live_away=False)
 
 

@@ -13,7 +13,7 @@ from ..pipeline.plan.completing import names_of
 from ..pipeline.plan.found_chain import end_bone_of, find_chain
 from ..pipeline.plan.frame_choice import frame_range
 from ..pipeline.plan.naming import named
-from ..pipeline.report.reports import Report, Results, in_words
+from ..pipeline.report.reports import Report, Results, refusals_in_words
 from ..pipeline.story import Story, Task, Write, with_range
 from ..records import replace
 from ..said import Sentence, joined, note
@@ -380,7 +380,7 @@ def clear_chains(scene: Scene, settings: ClearSettings, active: Object | None, c
     return cleared
 
 
-def _joined(results: Results) -> ClearReport:
+def _clear_report(results: Results) -> ClearReport:
     """Report of all actions together."""
     done: Sequence[Cleared] = results.done
     edited, refused = sum(cleared.edited for cleared in done), list(results.refused)
@@ -410,9 +410,9 @@ def _joined(results: Results) -> ClearReport:
         keys_left=sum(cleared.left for cleared in done),
         planting_undone=list(undone),
         refused=refused,
-        notes=[*notes, *in_words(refused, len(done) + len(refused)), *results.unused],
+        notes=[*notes, *refusals_in_words(refused, len(done) + len(refused)), *results.unused],
         seconds=results.seconds,
     )
 
 
-CLEAR = Task("clear", TABLES["clear"], clear_chains, ClearReport, takes_live_away=True, joined=_joined)
+CLEAR = Task("clear", TABLES["clear"], clear_chains, ClearReport, takes_live_away=True, joined=_clear_report)

@@ -136,9 +136,9 @@ def test_stairs_are_not_level_and_a_floor_is():
     def stances(heights):
         return [measures.StanceMeasures(0, 20, 0.0, height) for height in heights]
 
-    assert measures.is_flat(stances([0.0, 0.01, 0.03, 0.0]), 0.9)
-    assert not measures.is_flat(stances([0.0, 0.2, 0.4, 0.6]), 0.9)
-    assert measures.is_flat([], 0.9)
+    assert measures.on_one_level(stances([0.0, 0.01, 0.03, 0.0]), 0.9)
+    assert not measures.on_one_level(stances([0.0, 0.2, 0.4, 0.6]), 0.9)
+    assert measures.on_one_level([], 0.9)
 
 
 def test_a_picture_is_svg_with_a_bar_for_each_contact_and_skating_row():

@@ -151,7 +151,7 @@ def test_a_target_that_moves_smoothly_out_of_reach_is_pointed_at_smoothly(rng):
 @pytest.mark.parametrize("laying", [KEEP, FLATTEN], ids=["keep", "flatten"])
 @pytest.mark.parametrize("inherit_scale", ["ALIGNED", "NONE_LEGACY"])
 def test_nothing_is_searched_where_nothing_is_scaled(rng, monkeypatch, inherit_scale, laying):
-    monkeypatch.setattr("twobone_addon.core.rig.inverse.search", None)
+    monkeypatch.setattr("twobone_addon.core.rig.inverse.search_angles", None)
     frames = plane_frames(rng, COUNT)
     for _ in range(20):
         upper, lower = limb(rng).bones

@@ -13,9 +13,9 @@ from twobone_addon.core.rig.steering import (
     changed_channels,
     displacement,
     hinges,
-    rolled,
     rolls,
     rotation_vectors,
+    swung,
     without_rotation,
 )
 
@@ -63,7 +63,7 @@ def test_a_roll_brings_the_middle_joint_to_its_side_and_leaves_root_and_tip(rng,
     away = rng.uniform(0.5, 2.0, (FRAMES, 1)) * np.einsum("fij,fj->fi", turns, joints[:, 1] - joints[:, 0])
     found = rolls(joints, joints[:, 0] + away)
     assert found == pytest.approx(angles)
-    turning = rolled(joints, found)
+    turning = swung(joints, found)
     assert carried(turning, joints[:, 0]) == pytest.approx(joints[:, 0])
     assert carried(turning, joints[:, 2]) == pytest.approx(joints[:, 2])
     direction = carried(turning, joints[:, 0] + away) - joints[:, 0]

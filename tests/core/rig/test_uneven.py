@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from twobone_addon.core.rig.inverse import closest, search
+from twobone_addon.core.rig.inverse import closest, search_angles
 
 LENGTHS = np.array([0.6, 0.45])
 SCALES = {"stretched": [[2.0, 0.0], [0.0, 0.7]], "sheared": [[1.0, 0.6], [0.0, 1.3]], "flattened": [[1.0, 0.0], [0.0, 0.2]]}
@@ -31,7 +31,7 @@ def test_a_goal_that_some_pose_reaches_is_reached_with_that_bend(rng, scale, ben
     links_at = links_under(scale)
     knees = bend * rng.uniform(0.2, 2.9, 200)
     goals = links_at(np.stack([rng.uniform(-3.0, 3.0, 200), knees], axis=-1)).sum(axis=-2)
-    found = links_at(search(goals, np.full(200, bend), 2, links_at))
+    found = links_at(search_angles(goals, np.full(200, bend), 2, links_at))
     assert off(found, goals).max() < 1e-8
     assert (np.linalg.det(found) * bend > 0.0).all()
 

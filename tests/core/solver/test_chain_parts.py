@@ -7,7 +7,7 @@ import pytest
 
 from twobone_addon.core.solver import forward
 from twobone_addon.core.solver.chain import CLEARLY_BENT, likeness
-from twobone_addon.core.solver.chain_descent import settle
+from twobone_addon.core.solver.chain_descent import settled_angles
 from twobone_addon.core.solver.chain_methods import spring_pose
 from twobone_addon.core.solver.chain_problem import ChainProblem
 from twobone_addon.core.solver.chain_sides import preferred_pose
@@ -71,7 +71,7 @@ def test_distances_left_are_those_of_the_poses_that_come_with_them(rng):
     lengths /= lengths.sum(axis=0)
     start = lower + (upper - lower) * rng.uniform(0.0, 1.0, (links, count))
     problem = ChainProblem(rng.uniform(-1.5, 1.5, (2, count)), lengths, lower, upper, start, np.ones(count))
-    poses, left = settle(problem, start)
+    poses, left = settled_angles(problem, start)
     before, after = (np.linalg.norm(problem.targets.T - forward(each.T, lengths.T)[:, -1], axis=-1) for each in (start, poses))
     assert left == pytest.approx(after, abs=1e-12)
     assert np.all(after <= before + 1e-12)

@@ -126,7 +126,7 @@ def align(motion: Motion, segments: list[Segment], still: Mask) -> list[Segment]
     smooth[[0, -1]] = True
     # The least breaks first: the slope at a key, once common, holds for its neighbours.
     for keys in _turns(_breaks(motion, segments)):
-        for key, joined in zip(keys, _joined(motion, segments, keys, still, smooth), strict=True):
+        for key, joined in zip(keys, _refitted(motion, segments, keys, still, smooth), strict=True):
             if all(segment.good for segment in joined):
                 segments[key - 1 : key + 1] = joined
                 smooth[key] = True
@@ -145,7 +145,9 @@ def _turns(breaks: Array) -> list[list[int]]:
     return turns
 
 
-def _joined(motion: Motion, segments: list[Segment], keys: list[int], still: Mask, smooth: Mask) -> list[tuple[Segment, Segment]]:
+def _refitted(
+    motion: Motion, segments: list[Segment], keys: list[int], still: Mask, smooth: Mask
+) -> list[tuple[Segment, Segment]]:
     """Refit both segments at each of some keys with one slope at that key; a segment at rest fixes the slope to 0."""
     rest = np.zeros(motion.values.channels)
     joined = {key: (segments[key - 1], segments[key]) for key in keys}

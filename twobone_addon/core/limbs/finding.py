@@ -16,7 +16,7 @@ from .body.shapes import BALANCE, FINGERS, Reason
 from .lone import is_even
 from .names import LIMBS, Family, NamedLimb, NameReading, Rank, Side
 from .offsets import is_known_at_rest, is_laid_out, is_loose, steadied, with_ends, with_loose_ends
-from .one_pose import search
+from .one_pose import search_pose
 from .pairs import NOTHING, Found, LimbBones, LimbPair, in_order, without_listed
 from .skeleton import Skeleton
 from .tree.joints import SAME_PLACE
@@ -263,7 +263,7 @@ def shown(skeleton: Skeleton, poses: Array, *, rest: bool) -> tuple[Found, bool,
     """
     at_rest = np.stack([skeleton.heads, skeleton.tails], axis=1)[None]
     views = np.concatenate([at_rest, poses]) if rest else poses
-    searched = [search(replace(skeleton, heads=view[:, 0], tails=view[:, 1])) for view in views]
+    searched = [search_pose(replace(skeleton, heads=view[:, 0], tails=view[:, 1])) for view in views]
     showing = [(view, found) for view, found in zip(views, searched, strict=True) if found.pairs]
     if not showing:
         return (searched[0] if searched else NOTHING), False, views[:0]

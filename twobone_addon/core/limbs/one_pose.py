@@ -178,7 +178,7 @@ NOT_TURNED_FACTOR = 0.5
 """Score factor for links whose middle joint no control turns."""
 
 
-def search(skeleton: Skeleton) -> Found:
+def search_pose(skeleton: Skeleton) -> Found:
     """Find the limbs of one pose by geometry alone: among deforming bones, or among all where these have nothing."""
     found = _findings(skeleton, skeleton.deforms)
     if found.pairs or found.left_out or all(skeleton.deforms):

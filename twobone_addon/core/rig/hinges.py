@@ -25,7 +25,7 @@ def roll_to_axis(axis: Array) -> float:
     return float(change - QUARTER * np.round(change / QUARTER))
 
 
-def rolled(change: float) -> Array:
+def roll_rotation(change: float) -> Array:
     """Rotation `(3, 3)` of the bone's axes by a change of roll (radians), in the space of the unrolled bone."""
     return about_axis(Y_AXIS, np.asarray(change))
 

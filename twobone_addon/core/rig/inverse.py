@@ -19,7 +19,7 @@ import numpy as np
 from ...records import replace
 from ..array_types import Array, Mask
 from ..arrays import every_row, magnitude, span
-from ..rows import ROWS_AT_ONCE, at_frames, part_of
+from ..rows import ROWS_AT_ONCE, picked_rows, sliced
 from ..solver import REACH_TOLERANCE, PlanarSolution, Reach, ReachMode, solve_planar, solve_planar_chain, wrap
 from .bones import ChainMotion, RestChain
 from .channels import HingeTurns, Matrices, Quaternions
@@ -276,7 +276,7 @@ LinksAt = Callable[[Array], Array]
 """In-plane link vectors `(..., F, n, 2)` for angles `(..., F, n)`."""
 
 
-def search(goals: Array, bend: Array, count: int, links_at: LinksAt) -> Array:
+def search_angles(goals: Array, bend: Array, count: int, links_at: LinksAt) -> Array:
     """Find angles `(..., F, count)` that bring the tip to `goals` `(..., F, 2)`, bent to the side `bend` `(..., F)` if possible.
 
     Starts from the nearest of a grid of bent poses: a straight chain has no slope along itself and would not move. Where no pose
@@ -485,7 +485,7 @@ def _in_parts(following: FollowingChain) -> ChainPose:
     while start < count:
         # The last determined frame before this part, or 0 where there is none.
         begin = int(np.flatnonzero(determined[:start])[-1:].sum())
-        frames = part_of(following, slice(begin, stop))
+        frames = sliced(following, slice(begin, stop))
         posed, doubts, _ = _follow(stacked([frames]))
         pose = pose_of_one(posed, 0, frames)
         part, new = slice(start, stop), slice(start - begin, None)
@@ -573,7 +573,7 @@ def _searched(following: FollowingChain, pose: ChainPose, doubtful: Mask) -> Cha
     to_target = options.mode == ReachMode.CLAMP and not (options.min_distance or options.max_distance)
     # Softening, stretch and bounds of the distance move the goal off the target: these were solved already, with the ring.
     goals = targets if to_target else pose.goals
-    turned = _solve_frames(search, following, pose=pose, goals=goals, where=doubtful)
+    turned = _solve_frames(search_angles, following, pose=pose, goals=goals, where=doubtful)
     tips = link_vectors(task.frames, turned.joints).sum(axis=-2)
     longest = np.max(span(link_vectors(task.frames, turned.joints)).sum(axis=-1))
     missed = doubtful & (span(tips - goals) > SETTLED * longest)
@@ -594,8 +594,8 @@ def _solve_frames(
     find: Callable[[Array, Array, int, LinksAt], Array], following: FollowingChain, *, pose: ChainPose, goals: Array, where: Mask
 ) -> TurnedChain:
     """The turned chain of `pose` with the frames `where` solved by `find`."""
-    chain, task = following.chain, at_frames(following.task, where)
-    motion, start = at_frames(pose.motion, where), at_frames(following.reference, where)
+    chain, task = following.chain, picked_rows(following.task, where)
+    motion, start = picked_rows(pose.motion, where), picked_rows(following.reference, where)
     frames, laying = task.frames, task.laying
     directed = towards(start, frames, laying) if laying.flatten or laying.own is not None else None
 

@@ -21,7 +21,7 @@ import numpy as np
 from ...records import replace
 from ..array_types import Array, MatrixRows, VectorRows
 from ..arrays import across, cross, dot
-from ..rows import part_of
+from ..rows import sliced
 from .bones import ChainMotion, RestBone, RestChain
 from .channels import LocalRotations, Matrices, Quaternions
 from .inheritance import ParentTransform, parent_transform, pose_under, pose_with_channels
@@ -161,7 +161,7 @@ class TurnedChain:
         """Poses of a single chain at some frames; poses of a long take are not cached."""
         if isinstance(self.rotations[0], Quaternions):
             matrices = tuple(Quaternions(rotation.quaternions[part]).matrices for rotation in self.rotations)
-            return tuple(pose_path(self.chain, with_rotations(self.chain, part_of(self.motion, part), matrices)))
+            return tuple(pose_path(self.chain, with_rotations(self.chain, sliced(self.motion, part), matrices)))
         return tuple(poses if len(poses) == 1 else poses[part] for poses in self.poses)
 
     @cached_property

@@ -79,7 +79,7 @@ def rolls(joints: Array, now: Array) -> Array:
     return np.where(heights > CLEARLY_BENT * magnitude(joints[:, 2] - joints[:, 0]), angles, 0.0)
 
 
-def rolled(joints: Array, angles: Array) -> Array:
+def swung(joints: Array, angles: Array) -> Array:
     """Rotations `(F, 4, 4)` by `angles` `(F,)` about the line from root to tip of `joints` `(F, 3, 3)`."""
     turn = about_axis(unit(joints[:, 2] - joints[:, 0]), angles)
     return displacement(turn, joints[:, 0], joints[:, 0])

@@ -187,7 +187,7 @@ GREATEST_DAMPING = 1e8
 """Damping at which a step is below rounding error: the descent has ended."""
 
 
-def settle(problem: ChainProblem, angles: Array) -> tuple[Array, Array]:
+def settled_angles(problem: ChainProblem, angles: Array) -> tuple[Array, Array]:
     """Descend to the nearest local minimum of the distance from tip to target.
 
     angles : (n, P), inside the limits; tips not on their targets
@@ -307,7 +307,7 @@ def _finish(problem: ChainProblem, angles: Array, distances: Array) -> tuple[Arr
         distances[reached] = part.distances(angles[:, reached])
     missed = np.flatnonzero(distances > REACHED)
     if missed.size:
-        angles[:, missed], distances[missed] = settle(problem.take(missed), angles[:, missed])
+        angles[:, missed], distances[missed] = settled_angles(problem.take(missed), angles[:, missed])
     return angles, distances
 
 

@@ -17,7 +17,7 @@ from ..stored.selecting import follow_selection
 from ..stored.storing import key_if_keyed
 from ..stored.where import NeedsChain, chain_in
 from .mouse import Pointer, is_navigation, viewports_of
-from .posing import Channels, is_there, key_if_automatic, read_channels, set_values, write_channels
+from .posing import Channels, is_there, key_if_automatic, put_values, read_channels, write_channels
 
 CONFIRM = {"LEFTMOUSE", "RET", "NUMPAD_ENTER"}
 CANCEL = {"RIGHTMOUSE", "ESC"}
@@ -45,7 +45,7 @@ WIDE_ICONS = {"EVENT_ESC": 1.7, "EVENT_ALT": 1.7, "EVENT_PAGEUP": 2.6}
 """Separator factors after icons that are drawn wider than their layout, since they contain a word."""
 
 
-def draw_keys(header: Any, _context: bpy.types.Context) -> None:
+def draw_keys_of_dragging(header: Any, _context: bpy.types.Context) -> None:
     """Draw the keys of a drag in the status bar."""
     draw_icons(header.layout, HELP, ICONS)
 
@@ -100,7 +100,7 @@ class TWOBONE_OT_drag(NeedsChain, bpy.types.Operator):
             return refuse(self, error.sentence)
         self.is_flipped, self.holds_button = False, (event.type, event.value) == ("LEFTMOUSE", "PRESS")
         context.window_manager.modal_handler_add(self)
-        context.workspace.status_text_set(draw_keys)
+        context.workspace.status_text_set(draw_keys_of_dragging)
         return {"RUNNING_MODAL"}
 
     def _begin(self, context: bpy.types.Context, event: bpy.types.Event) -> None:
@@ -175,7 +175,7 @@ class TWOBONE_OT_drag(NeedsChain, bpy.types.Operator):
         (self.limb,) = present_limbs([inputs], [self.limb])
         motion = replace(present_motion(self.limb, tip), bend=np.array([self.side]))
         (self.values,) = present_channels([self.limb], [motion])
-        set_values(armature, self.values)
+        put_values(armature, self.values)
 
     def _keep(self, context: bpy.types.Context, armature: bpy.types.Object) -> None:
         """Key the pose if auto-keying is on, and store a flipped bend on the chain."""

@@ -19,7 +19,7 @@ from ...records import replace
 from ...tasks.give.guides import target_guide
 from ...tasks.nudge.task import NudgePlan
 from .mouse import EDGE, Pointer
-from .posing import read_channels, set_values, write_channels
+from .posing import put_values, read_channels, write_channels
 
 AXES = "XYZ"
 
@@ -137,7 +137,7 @@ class NudgeDrag:
         target = self.motion.target_world.copy()
         target[:, :3, 3] = self.start + self.moved
         (values,) = present_channels([self.present], [replace(self.motion, target_world=target)])
-        set_values(bpy.data.objects[self.armature], values)
+        put_values(bpy.data.objects[self.armature], values)
 
     def give_back(self) -> None:
         """Restore the pose from before the drag."""

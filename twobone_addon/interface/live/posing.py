@@ -62,7 +62,7 @@ def is_there(scene: bpy.types.Scene, plan: "ChainPlan") -> bool:
     return True
 
 
-def set_values(armature: bpy.types.Object, values: "list[ChannelValue]") -> bool:
+def put_values(armature: bpy.types.Object, values: "list[ChannelValue]") -> bool:
     """Set the channels that differ; return whether any did."""
     changed = False
     for value in values:

@@ -36,7 +36,7 @@ ICONS = (
 """Actions shown in the status bar, and the icons of their keys."""
 
 
-def draw_keys(header: Any, _context: bpy.types.Context) -> None:
+def draw_keys_of_nudging(header: Any, _context: bpy.types.Context) -> None:
     """Draw the keys of a nudge in the status bar."""
     draw_icons(header.layout, HELP, ICONS)
 
@@ -88,7 +88,7 @@ class WithMouse(FromTable):
             self.properties.property_unset("offset")
         self.drawn = begin_drawing(nudge_lines, self.drag)
         context.window_manager.modal_handler_add(self)
-        context.workspace.status_text_set(draw_keys)
+        context.workspace.status_text_set(draw_keys_of_nudging)
         context.area.header_text_set(self.drag.header())
         return {"RUNNING_MODAL"}
 

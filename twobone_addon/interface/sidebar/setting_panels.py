@@ -10,7 +10,7 @@ from ...settings import LIMITS
 from ...settings.options import Group
 from ..operators.results import TWOBONE_OT_contact_jump, TWOBONE_OT_contact_tick
 from ..operators.switches import TWOBONE_OT_read_limits, is_on
-from ..rows import draw_options, draw_sentence, draw_span, draw_switch
+from ..rows import draw_on_or_off, draw_options, draw_sentence, draw_span
 from ..stored.option_properties import CONTEXT
 from ..stored.where import chain_in
 from .forecasting import draw_forecast
@@ -49,18 +49,18 @@ class TWOBONE_PT_reach(ChainPanel, bpy.types.Panel):
         whole.prop(chain, "reach", expand=True, text_ctxt=CONTEXT)
         column = layout.column()
         if chain.reach != "CLAMP":
-            draw_switch(column, chain, "softness", on=is_on(chain, "softness"))
-            draw_switch(column, chain, "softness_near", on=is_on(chain, "softness_near"))
+            draw_on_or_off(column, chain, "softness", on=is_on(chain, "softness"))
+            draw_on_or_off(column, chain, "softness_near", on=is_on(chain, "softness_near"))
         draw_options(
             layout, chain, Group.REACH, without={"reach", "softness", "softness_near", *DISTANCES, "use_limits", *LIMITS}
         )
         column = layout.column()
         for name in DISTANCES:
-            draw_switch(column, chain, name, on=is_on(chain, name))
+            draw_on_or_off(column, chain, name, on=is_on(chain, name))
         self._draw_limits(layout, chain)
 
     def _draw_limits(self, layout: bpy.types.UILayout, chain: Any) -> None:
-        draw_switch(layout.column(), chain, "use_limits", on=chain.use_limits)
+        draw_on_or_off(layout.column(), chain, "use_limits", on=chain.use_limits)
         if not chain.use_limits:
             return
         draw_options(layout, chain, Group.REACH, only=set(LIMITS))

@@ -11,7 +11,7 @@ from ...core.rig.limb_normals import clear_sides
 from ...core.rig.plane_frames import PlaneSpaces, from_plane, has_plane, in_plane, still_frames
 from ...core.rig.posing import Laying, Reference, joints_of, pose_path
 from ...core.rig.rotations import solve_linear
-from ...core.rows import at_frames
+from ...core.rows import picked_rows
 from ...core.solver import UNSEEN_BEND, ReachOptions, sides_with_hysteresis
 from ...records import replace
 from ...settings import LIMB_PLANES, BakeSettings
@@ -59,7 +59,7 @@ def target_offset(plan: ChainPlan, motion: AimedMotion) -> Array:
     if plan.settings.target_offset == "NONE":
         return np.zeros(3)
     first = plan.report_rows[:1]
-    tip = joints_of(plan.rest, pose_path(plan.rest, at_frames(motion.chain, first)))[:, -1]
+    tip = joints_of(plan.rest, pose_path(plan.rest, picked_rows(motion.chain, first)))[:, -1]
     tip_world = points(frame_rows(motion.world_from_armature, first), tip)[0]
     target_world = frame_rows(motion.target_world, first)[0]
     return solve_linear(target_world[:3, :3], tip_world - target_world[:3, 3])

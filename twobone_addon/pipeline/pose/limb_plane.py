@@ -28,7 +28,7 @@ from ...core.rig.limb_normals import (
 from ...core.rig.limb_planes import LimbPlane, carried_normal, plane_through_pole, plane_with_normal, rest_normal
 from ...core.rig.posing import Laying, Reference, hinge_axis, joints_of, link_vectors, pose_path
 from ...core.rig.rotations import least_turn
-from ...core.rows import in_parts, part_of
+from ...core.rows import in_parts, sliced
 from ...core.solver import UNSEEN_BEND, bend_sides, sides_with_hysteresis
 from ..motion.plan_motion import PlanMotion, points
 from ..plan.chain_plan import ChainPlan
@@ -126,7 +126,7 @@ def normal_to_lay(unaimed: UnaimedLimb, normals: Array) -> Array:
 def posed_joints(plan: ChainPlan, motion: PlanMotion) -> Array:
     """Joints `(F, n + 1, 3)` of each frame's present pose, armature space; one row if nothing moves."""
     rest, chain = plan.rest, motion.chain
-    return in_parts(lambda part: joints_of(rest, pose_path(rest, part_of(chain, part))), len(motion.frames))
+    return in_parts(lambda part: joints_of(rest, pose_path(rest, sliced(chain, part))), len(motion.frames))
 
 
 def posed_normals(plan: ChainPlan, motion: PlanMotion, joints: Array) -> Array:

@@ -17,7 +17,7 @@ from ...core.rig.inheritance import parent_transform
 from ...core.rig.inverse import follow_together
 from ...core.rig.posing import TurnedChain, pose_with_rotations, scale_carriers, stretched
 from ...core.rig.rotations import from_quaternion, nearest_rotation, slerp, solve_linear, to_axis_angle, to_quaternion
-from ...core.rows import at_frames, in_parts, part_of
+from ...core.rows import in_parts, picked_rows, sliced
 from ...records import replace
 from ...scene.blender_types import Channel
 from ...scene.bones import location_path, rotation_path, scale_path
@@ -328,11 +328,11 @@ def _end_rotation(plan: ChainPlan, motion: AimedMotion, turned: TurnedChain) -> 
     follows, offset = plan.settings.end_rotation == "TARGET", np.eye(3)
     if follows and plan.settings.target_offset == "KEEP":
         # Kept is what lies between target and bone at the first keyed frame.
-        first = at_frames(motion, plan.report_rows[:1])
+        first = picked_rows(motion, plan.report_rows[:1])
         offset = np.swapaxes(_end_on_target(first), -1, -2) @ _end_as_posed(first)
 
     def rotations(part: slice) -> Array:
-        now = part_of(motion, part)
+        now = sliced(motion, part)
         orientation = present = _end_as_posed(now)
         if follows:
             target = to_quaternion(_end_on_target(now) @ offset)

@@ -156,7 +156,7 @@ def worst_intervals(track: Track, targets_between: Array | None, *, interpolatio
     expected = np.nan_to_num(np.concatenate(errors), nan=0.0, posinf=0.0)
     at_frames = np.nan_to_num(track.distances, nan=0.0, posinf=0.0)
     rise = expected - np.maximum(at_frames[1:], at_frames[:-1])
-    return np.union1d(_largest(expected, count // 2), _largest(rise, count - count // 2))
+    return np.union1d(_rows_of_largest(expected, count // 2), _rows_of_largest(rise, count - count // 2))
 
 
 def keyed_intervals(frames: Array, keyed: Array) -> Array:
@@ -230,7 +230,7 @@ def _along_cubic(values: Array) -> Array:
     return outer + (start * down + end * parts) * past * (2.0 - parts) / 2.0
 
 
-def _largest(values: Array, count: int) -> Array:
+def _rows_of_largest(values: Array, count: int) -> Array:
     """Rows of the `count` largest of `values` `(N,)`."""
     return np.argsort(values)[max(0, len(values) - count) :]
 

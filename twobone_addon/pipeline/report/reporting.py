@@ -52,11 +52,6 @@ def fingerprints_of(scene: Scene, plans: Sequence[ChainPlan]) -> list[Fingerprin
     return prints
 
 
-def fingerprint(scene: Scene, settings: BakeSettings) -> Fingerprint:
-    """The fingerprint of a chain as it is now, with these settings; raises a `TwoBoneError` if there is no such chain."""
-    return Fingerprint(settings_digest(scene, settings), chain_digest(settings))
-
-
 def settings_digest(scene: Scene, settings: BakeSettings) -> str:
     """Digest of the settings and their frame range, without settings animated on the stored chain: those change per frame."""
     left_out = WITHOUT_A_SAY | {name for _, name in _keyed_settings(settings)}
@@ -284,8 +279,8 @@ def _with_measures(report: ChainReport, measured: Measured) -> ChainReport:
         mean_error=measured.mean_error,
         max_goal_error=measured.max_goal_error,
         max_off_plane=measured.max_off_plane,
-        max_distance_to_target=_largest(measured.distances),
-        target_off_plane=_largest(measured.beside),
+        max_distance_to_target=_largest_known(measured.distances),
+        target_off_plane=_largest_known(measured.beside),
         between_frames=measured.between.farthest if measured.between else None,
         notes=[*report.notes, *(visibility.hindrances if visibility else ())],
         visible=Visible(visibility.bone, visibility.follows, visibility.max_distance) if visibility else None,
@@ -300,7 +295,7 @@ def part_name(armature: Object, names: ChainNames) -> str:
     return RIGIFY_AFFIXES.sub("", name) if is_rigify(armature) else name
 
 
-def _largest(values: Array) -> float | None:
+def _largest_known(values: Array) -> float | None:
     """The largest finite value; `None` without any."""
     known = values[np.isfinite(values)]
     return float(known.max()) if known.size else None

@@ -541,7 +541,7 @@ def bake_report(results: Results, left: Sequence[Refused] = (), **more: Any) -> 
     refused = [*results.refused, *left]
     known = {said for chain in chains for said in chain.notes}
     unused = [said for said in results.unused if said not in known]
-    chains = with_notes(chains, [*in_words(refused, len(results.done) + len(results.refused)), *unused])
+    chains = with_notes(chains, [*refusals_in_words(refused, len(results.done) + len(results.refused)), *unused])
     return BakeReport(
         kind=results.kind,
         chains=chains,
@@ -561,7 +561,7 @@ def with_notes(chains: Sequence[Chain], notes: Sequence[Sentence]) -> list[Chain
     return [replace(first, notes=[*first.notes, *notes]), *others]
 
 
-def in_words(refused: Sequence[Refused], passes: int) -> list[Sentence]:
+def refusals_in_words(refused: Sequence[Refused], passes: int) -> list[Sentence]:
     """Each reason once, with the actions it holds for; without them if it holds for all of several."""
     actions: dict[Sentence, list[str]] = {}
     for action in refused:

@@ -16,7 +16,7 @@ from ...core.rig.bones import ChainMotion
 from ...core.rig.following import posed_joints
 from ...core.rig.plane_frames import frames_of
 from ...core.rig.rotations import times_still, twists_about, unit
-from ...core.rows import ROWS_AT_ONCE, at_frames
+from ...core.rows import ROWS_AT_ONCE, picked_rows
 from ..keying import PosedByCurves
 from ..pose.solving import SolvedChain
 
@@ -61,7 +61,7 @@ def largest_twists(chains: Sequence[SolvedChain], measured: Sequence[Measured | 
     turned = (bone for several in _batches(pieces) for bone in _turned(several))
     changes_of_bones = iter([changes for several in _batches(turned) for changes in _changes(several)])
     return [
-        _largest(
+        _largest_twist(
             chain, [[next(changes_of_bones) for _ in chain.plan.rest.turning] for _ in portions(len(chain.plan.report_rows))]
         )
         for chain in chains
@@ -106,7 +106,7 @@ class _Piece:
     def motion(self) -> ChainMotion:
         """The chain's motion before the bake."""
         motion = self.solved.motion.chain
-        return motion if self.count == len(self.solved.plan.frames) else at_frames(motion, self.rows)
+        return motion if self.count == len(self.solved.plan.frames) else picked_rows(motion, self.rows)
 
     @property
     def after(self) -> list[Array]:
@@ -212,7 +212,7 @@ def _rotations(linear: Array) -> Array:
     return frames_of(linear[..., 1], linear[..., 2])
 
 
-def _largest(chain: SolvedChain, parts: list[list[_Change]]) -> Twist:
+def _largest_twist(chain: SolvedChain, parts: list[list[_Change]]) -> Twist:
     """The largest twist of a chain and its flips, from the changes of each bone in each portion of the frames."""
     twists = [np.concatenate([change.twists for change in changes]) for changes in zip(*parts, strict=True)]
     worst = [int(np.argmax(twist)) for twist in twists]

@@ -13,7 +13,7 @@ import bpy
 from ..blender_types import Action, Channel, CurveBag, FCurve, Object
 from ..restoring import Edit, apply_edits
 from ..versions import all_bags, new_fcurve, own_slot
-from ..writer import assign, at_end, curves_of, drop_action, drop_animation, drop_curve, on_failure, play
+from ..writer import assign, at_end, drop_action, drop_animation, drop_curve, on_failure, play, remaining_curves
 from .ledger import PROPERTY, Ledger, is_set
 from .reading import curves_at
 from .replaced import HELD, WITH_FEET, given_back, is_untouched
@@ -157,7 +157,7 @@ def unmake(owner: Object, ledger: Ledger) -> None:
         _remove_copies(owner, action, copies)
         drop_action(action)
         return
-    if not ledger.made or curves_of(bag):
+    if not ledger.made or remaining_curves(bag):
         return
     if ledger.made == "slot":
         at_end(partial(action.slots.remove, data.action_slot))
@@ -182,7 +182,7 @@ def _copies_of_runs(ledger: Ledger, kept_contents: set[tuple[object, ...]]) -> d
         curves = [
             (fcurve, ledger_of_copy.channels.get(Channel.of(fcurve)))
             for ledger_of_copy in map(Ledger.of, all_bags(action) if action else ())
-            for fcurve in curves_of(ledger_of_copy.bag)
+            for fcurve in remaining_curves(ledger_of_copy.bag)
         ]
         if action is not None and all(
             _contents(fcurve) in kept_contents if kept is None else is_untouched(kept, read_keys(fcurve))
@@ -212,7 +212,7 @@ def _same_curves(first: Sequence[CurveBag], second: Sequence[CurveBag]) -> bool:
 
 def _contents_of(bag: CurveBag) -> list[tuple[object, ...]]:
     held = {channel for channel, kept in Ledger.of(bag).channels.items() if kept.task == HELD}
-    return [_contents(fcurve) for fcurve in curves_of(bag) if Channel.of(fcurve) not in held]
+    return [_contents(fcurve) for fcurve in remaining_curves(bag) if Channel.of(fcurve) not in held]
 
 
 def _contents(fcurve: FCurve) -> tuple[object, ...]:

@@ -19,7 +19,7 @@ from .clearing import rewriting
 from .destinations import open_destination
 from .ledger import Ledger
 from .reading import read_frames
-from .replaced import FOUND, Writing, limb_name, note, written_keys
+from .replaced import FOUND, Writing, limb_name, noted, written_keys
 from .tables import (
     HANDLES,
     INTERPOLATION,
@@ -136,7 +136,7 @@ def _write_curve(
     # Found contacts never start from earlier ones, so only the first layer needs keeping.
     value, limb = present[0].value if is_new and present else None, limb_name(armature.name, keys.chain.upper)
     writing = Writing((within,), written_keys(new), task, limb, value, is_again=True)
-    ledger.channels[Channel(path)] = note(ledger.channels.get(Channel(path)), old, writing)
+    ledger.channels[Channel(path)] = noted(ledger.channels.get(Channel(path)), old, writing)
     ledger.note_sets(armature, path, [path.replace(".contact", ".found_contacts")])
 
 

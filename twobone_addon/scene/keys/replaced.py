@@ -246,13 +246,13 @@ def with_played(kept: Kept | None, table: KeyTable, played: KeyTable, value: Any
 
     So they are what a task starts from that runs again, and go with the last of the keys that they were written for.
     """
-    new = some_keys(played, ~at_frames(played["co"][:, 0], table["co"][:, 0]))
+    new = some_keys(played, ~are_among(played["co"][:, 0], table["co"][:, 0]))
     kept = kept or Kept(PLAYED, (), "", value, (Layer((), NO_KEYS, NO_KEYS),), NOTHING_WRITTEN)
     tasks = tuple(dict.fromkeys((*kept.tasks, PLAYED)))
     return replace(kept, tasks=tasks, written=joined(kept.written, as_earlier(written_keys(new)))), united(table, new)
 
 
-def note(kept: Kept | None, table: KeyTable, writing: Writing) -> Kept:
+def noted(kept: Kept | None, table: KeyTable, writing: Writing) -> Kept:
     """Updated record of a channel with the present keys `table`, for keys about to be written.
 
     Keys made by runs never count as a person's; of a person's keys at one frame the latest counts.
@@ -278,7 +278,7 @@ def note(kept: Kept | None, table: KeyTable, writing: Writing) -> Kept:
     starts, ends = np.array(writing.spans, dtype=float).reshape(-1, 2, 1).swapaxes(0, 1)
     overlaps = any(bool(np.any((starts <= end) & (ends >= start))) for start, end in last.spans)
     frames = kept.written.frames
-    is_gone = are_within_any(frames, writing.spans) | at_frames(frames, writing.written.frames)
+    is_gone = are_within_any(frames, writing.spans) | are_among(frames, writing.written.frames)
     before, gone = kept.written.some(~is_gone), kept.written.some(is_gone)
     if kept.task != writing.task or (overlaps and not writing.is_again):
         before = replace(before, earlier=np.ones(len(before.frames), dtype=bool))
@@ -304,7 +304,7 @@ def _extended(layer: Layer, spans: tuple[Span, ...], inside: KeyTable, nearest: 
     keys = united(inside, layer.keys)
     beside = united(layer.beside, nearest)
     if len(beside["co"]):
-        beside = some_keys(beside, ~at_frames(beside["co"][:, 0], keys["co"][:, 0]))
+        beside = some_keys(beside, ~are_among(beside["co"][:, 0], keys["co"][:, 0]))
     return Layer(tuple(sorted({*layer.spans, *spans})), keys, beside, layer.written)
 
 
@@ -389,7 +389,7 @@ def rows_at(frames: Array, sought: Array) -> tuple[Array, Mask]:
     return rows, is_there
 
 
-def at_frames(sought: Array, frames: Array) -> Mask:
+def are_among(sought: Array, frames: Array) -> Mask:
     """Mask `(M,)` of `sought` that are among ascending `frames`."""
     return rows_at(frames, sought)[1]
 
@@ -447,11 +447,11 @@ def given_back(kept: Kept, table: KeyTable, start: float, end: float, *, to_begi
     holding = kept.written.frames[kept.written.own] if to_beginning else kept.written.frames
     # A task writes no keys between its spans: generated ones there are an earlier bake's.
     in_layer = are_within_any(frames, layer.spans) if to_beginning else True
-    removable = (are_within(frames, start, end) & in_layer) | (near & at_frames(frames, holding))
+    removable = (are_within(frames, start, end) & in_layer) | (near & are_among(frames, holding))
     rest = _outside(layer.spans, start, end)
     if not rest and not to_beginning:
         # With the last of them goes what was keyed beside them for what is played there, however far away.
-        removable |= at_frames(frames, kept.written.frames)
+        removable |= are_among(frames, kept.written.frames)
     baked = removable & are_own(kept.written, table)
     edited = baked & _are_edited(kept, table, baked)
     gone = baked & ~edited
@@ -462,7 +462,7 @@ def given_back(kept: Kept, table: KeyTable, start: float, end: float, *, to_begi
     left = None
     if edited.any():
         # The edited keys count as written by an unknown run, so that clearing again removes them as well.
-        still = ~back | at_frames(layer.keys["co"][:, 0], frames[edited])
+        still = ~back | are_among(layer.keys["co"][:, 0], frames[edited])
         layer_left = replace(layer, keys=some_keys(layer.keys, still))
         task = FOUND if kept.task == FOUND else ""
         left = replace(kept, task=task, layers=(layer_left,), written=written_keys(some_keys(table, edited)))
@@ -474,7 +474,7 @@ def given_back(kept: Kept, table: KeyTable, start: float, end: float, *, to_begi
 
 def _are_edited(kept: Kept, table: KeyTable, baked: Mask) -> Mask:
     """Mask `(K,)` of written keys whose value or handle height was edited; none where the `baked` ones were moved in time."""
-    known = at_frames(table["co"][:, 0], kept.written.frames)
+    known = are_among(table["co"][:, 0], kept.written.frames)
     if not len(kept.written.frames) or np.any(baked & ~known):
         return np.zeros(len(known), dtype=bool)
     return known & ~as_written(kept.written, table)
@@ -497,5 +497,5 @@ def united(first: KeyTable, second: KeyTable) -> KeyTable:
         return first
     if not len(first["co"]):
         return second
-    merged = joined_keys(first, some_keys(second, ~at_frames(second["co"][:, 0], first["co"][:, 0])))
+    merged = joined_keys(first, some_keys(second, ~are_among(second["co"][:, 0], first["co"][:, 0])))
     return some_keys(merged, np.argsort(merged["co"][:, 0], kind="stable"))

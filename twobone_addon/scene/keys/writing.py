@@ -21,7 +21,7 @@ from ..writer import on_failure
 from .clearing import put_table, rewriting
 from .destinations import animated_channels, open_destination, remove_baked_strip
 from .ledger import Ledger
-from .replaced import Span, Writing, Written, at_frames, given_back, note, with_played, written_bare, written_keys
+from .replaced import Span, Writing, Written, are_among, given_back, noted, with_played, written_bare, written_keys
 from .tables import (
     HANDLE_ALIGNED,
     HANDLE_FREE,
@@ -219,7 +219,7 @@ def _write_change(
         if ledger is not None:
             is_again = change.is_from_elsewhere or (bool(undone) and channel in undone)
             writing = Writing(spans, written, change.task, change.limb, values.get(channel), is_again)
-            ledger.channels[channel] = note(kept, old, writing)
+            ledger.channels[channel] = noted(kept, old, writing)
 
 
 def write_keys(bag: CurveBag, channels: Sequence[ChannelKeys], start: float, end: float) -> None:
@@ -269,7 +269,7 @@ def _rewrite(
     is_kept = order < len(kept["co"])
     _restore_handles(fcurve, merged, is_kept)
     # Keys that hold the curve beside the spans are new as well; those that were there before are somebody else's.
-    return written_keys(some_keys(merged, ~is_kept | ~at_frames(merged["co"][:, 0], old["co"][:, 0])))
+    return written_keys(some_keys(merged, ~is_kept | ~are_among(merged["co"][:, 0], old["co"][:, 0])))
 
 
 def _new_curve(bag: CurveBag, channel: ChannelKeys, new: NewCurves, *, may_copy: bool) -> FCurve:

@@ -279,7 +279,7 @@ def is_piece(bone: PoseBone, whole: PoseBone) -> bool:
 
 def is_body(bone: PoseBone) -> bool:
     """Whether several limbs are parented to a bone, as legs to hips and fingers to a hand: two children with children."""
-    return sum(bool(child.children) for child in bones_below(bone, bone)) > 1
+    return sum(bool(child.children) for child in next_bones_below(bone, bone)) > 1
 
 
 def whole_of(bone: PoseBone, passed_over: PassedOver) -> PoseBone:
@@ -290,11 +290,11 @@ def whole_of(bone: PoseBone, passed_over: PassedOver) -> PoseBone:
     return above if passed_over(bone, above) else bone
 
 
-def bones_below(bone: PoseBone, whole: PoseBone, passed_over: PassedOver = is_piece) -> Iterator[PoseBone]:
+def next_bones_below(bone: PoseBone, whole: PoseBone, passed_over: PassedOver = is_piece) -> Iterator[PoseBone]:
     """The children of a bone, each skipped one replaced by its own children."""
     for child in bone.children:
         if passed_over(child, whole):
-            yield from bones_below(child, whole, passed_over)
+            yield from next_bones_below(child, whole, passed_over)
         else:
             yield child
 
@@ -366,7 +366,7 @@ def chain_from_selection(armature: Object, tip: str = "", tip_end: str = "AUTO")
             )
     upper, lower = selected[:2]
     if not tip and len(selected) < MOST_BONES:
-        return ChainNames(armature.name, upper.name, lower.name, *_tip_at(lower, list(bones_below(lower, lower)), tip_end))
+        return ChainNames(armature.name, upper.name, lower.name, *_tip_at(lower, list(next_bones_below(lower, lower)), tip_end))
     return chain_from_names(armature, upper.name, lower.name, tip or selected[2].name, tip_end)
 
 
@@ -529,7 +529,7 @@ def _limb_at(bone: PoseBone) -> tuple[PoseBone, PoseBone] | None:
 def _pairs_around(bone: PoseBone, passed_over: PassedOver) -> list[tuple[PoseBone, PoseBone]]:
     """Pairs of bones that meet at a joint at or just above a bone; skipped bones belong to the bone they are a piece of."""
     middle = whole_of(bone, passed_over)
-    pairs = [(middle, below) for below in bones_below(middle, middle, passed_over)]
+    pairs = [(middle, below) for below in next_bones_below(middle, middle, passed_over)]
     above = _above(middle, passed_over)
     if above is not None:
         pairs.append((above, middle))
@@ -555,7 +555,7 @@ def _likeness(pair: tuple[PoseBone, PoseBone]) -> tuple[bool, float]:
     # From 0.4 for links that lie on one another to 1 for straight ones.
     in_line = 0.7 + 0.3 * first.normalized().dot(second.normalized())
     tip = lower.bone.head_local + second
-    joined = any((below.bone.head_local - tip).length <= COINCIDENT * second.length for below in bones_below(lower, lower))
+    joined = any((below.bone.head_local - tip).length <= COINCIDENT * second.length for below in next_bones_below(lower, lower))
     doubts = any(word in upper.name.lower() for word in SHOULDER_WORDS) + (not joined)
     return not is_body(upper), min(first.length, second.length) * in_line * DOUBT**doubts
 
@@ -569,7 +569,7 @@ def _evenness(pair: tuple[PoseBone, PoseBone]) -> float:
 def _links(pair: tuple[PoseBone, PoseBone]) -> tuple[Any, Any]:
     """Vectors of the two links, from joint to joint."""
     upper, lower = pair
-    tip = _tip_at(lower, list(bones_below(lower, lower)), "AUTO")
+    tip = _tip_at(lower, list(next_bones_below(lower, lower)), "AUTO")
     carrier = lower.id_data.pose.bones[tip.bone].bone
     end = carrier.tail_local if tip.at_tail else carrier.head_local
     return lower.bone.head_local - upper.bone.head_local, end - lower.bone.head_local

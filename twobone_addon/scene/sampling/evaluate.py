@@ -33,7 +33,7 @@ from .probes import Probes, Read
 from .quantities import Quantity, Samples
 from .reduced_rigs import ReducedRig, Verified, reduced_rigs, shown_values
 from .stage import FRAME_HANDLERS, empty_stage, unheard
-from .stepping import Pace, Steps, at_once, part_of
+from .stepping import Pace, Steps, at_once, part_of_steps
 
 FEW_OBJECTS = 32
 """Number of objects in a scene up to which each takes about as long as it does alone."""
@@ -177,7 +177,7 @@ def _evaluate_in_batches(
     split = batches(quantities, place.things)
     for number, batch in enumerate(split):
         steps = _evaluate_all(place.stage, batch, frames, in_scene=False, things=things, lead_in=lead_in)
-        values |= yield from part_of(steps, number, len(split))
+        values |= yield from part_of_steps(steps, number, len(split))
     return values
 
 

@@ -58,7 +58,7 @@ def at_once(steps: Steps[Result]) -> Result:
             return end.value
 
 
-def part_of(steps: Steps[Result], number: int, count: int) -> Steps[Result]:
+def part_of_steps(steps: Steps[Result], number: int, count: int) -> Steps[Result]:
     """Run the steps as number `number`, from 0, of `count` pieces of work of the same length."""
     with closing(steps):
         while True:

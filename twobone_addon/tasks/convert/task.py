@@ -13,7 +13,7 @@ from ...core.array_types import Array
 from ...core.arrays import magnitude, path_length
 from ...errors import ChainError, TwoBoneError
 from ...pipeline.beginning import ToWrite
-from ...pipeline.chosen_actions import ALL, goes_on_beside, names_of, own_span, refuse_strips
+from ...pipeline.chosen_actions import ALL, first_names, goes_on_beside, own_span, refuse_strips
 from ...pipeline.motion.plan_motion import points
 from ...pipeline.proof import SeenLimb, moved_bones, on_copies, refuse_movement, seen_below
 from ...pipeline.report.reporting import chain_report
@@ -176,7 +176,7 @@ class Endings:
         notes = [
             note(
                 "Other actions use this IK ({actions}), so it is keyed off here and on there instead of being muted.",
-                actions=names_of(others),
+                actions=first_names(others),
             )
         ]
         notes += [
@@ -189,7 +189,7 @@ class Endings:
             raise ChainError(
                 "{limb} is used by other actions ({actions}), so it must be keyed off in this one. {remedy}",
                 limb=limb.name,
-                actions=names_of(others),
+                actions=first_names(others),
                 remedy=limb.influence_refused.sentence,
             )
         return EndedLimb(with_influence_off(solved), tuple(notes))
@@ -297,7 +297,7 @@ def _by_armature(settings: ConvertSettings, active: Object | None) -> Mapping[Ob
     return by_armature(settings, active)
 
 
-def _joined(results: Results) -> BakeReport:
+def _convert_report(results: Results) -> BakeReport:
     """Report of all limbs in all actions."""
     first: Converted = results.done[0]
     if results.armature:
@@ -311,7 +311,7 @@ def _joined(results: Results) -> BakeReport:
     return bake_report(results, remarks=[*remarks, *(remark for remark, _ in long_remarks)])
 
 
-CONVERT = Task("convert", TABLES["convert"], convert_ik, BakeReport, by_armature=_by_armature, joined=_joined)
+CONVERT = Task("convert", TABLES["convert"], convert_ik, BakeReport, by_armature=_by_armature, joined=_convert_report)
 
 
 def _notes(scene: Scene, converted: Converted) -> list[Sentence]:

@@ -24,7 +24,7 @@ from ...scene.rig.rest_reading import carrier_of, foot_bone
 from ...scene.sampling.quantities import Quantity
 from ...settings.feet import FinishSettings, PlantSettings
 from ..find_contacts.plan import SIDES, ContactPlan, contacts_source, legs_of
-from ..plant.plan.planning import ChainRequest, LegPlan, PlantPlan, limb_plan, plan_planting
+from ..plant.plan.planning import ChainRequest, LegPlan, PlantPlan, plan_planting, planned_leg
 
 PALM = 0.12
 """Distance of the palm from the wrist along the forearm at rest, arm lengths: the middle of a hand."""
@@ -171,7 +171,7 @@ def _arms(
         pairs.append([(arms[side], limbs.names[arms[side]]) for side in SIDES])
     plans, within = [], (float(planting.frames[0]), float(planting.frames[-1]))
     for chain, names in pairs[0]:
-        plan = limb_plan(scene, armature, ChainRequest(chain, names, ""), planting.settings, planting.samples)
+        plan = planned_leg(scene, armature, ChainRequest(chain, names, ""), planting.settings, planting.samples)
         refuse_posed(who_poses(scene, armature, names, within))
         foot = foot_bone(armature, names)
         palm = np.zeros(3)

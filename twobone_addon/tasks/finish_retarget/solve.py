@@ -21,9 +21,9 @@ from ...pipeline.motion.plan_motion import points
 from ...records import replace
 from ...said import Sentence
 from ...scene.sampling.quantities import Samples
-from ...scene.sampling.stepping import Steps, part_of
+from ...scene.sampling.stepping import Steps, part_of_steps
 from ..find_contacts.solve import FoundContacts, solve_contacts
-from ..plant.keys.curves import ChannelPieces, keys_of
+from ..plant.keys.curves import ChannelPieces, keys_of_legs
 from ..plant.plan.contacts import Standing, ground_of, with_one_height
 from ..plant.plan.feet import LegMotion, leg_motion
 from ..plant.pose.standing import Footing, Planted, PlantedLeg
@@ -145,7 +145,7 @@ def solve_finish(plan: FinishPlan, samples: Samples) -> Steps[FinishSolution]:
         )
     footing = Footing(planting, placed, ground, 0.0, planting.settings.max_tilt, cuts=takes)
     standing, left = within_repair_of_takes(footing, standing)
-    planted = yield from part_of(solve_takes(footing, standing), 0, 2)
+    planted = yield from part_of_steps(solve_takes(footing, standing), 0, 2)
     moves = moves + planted.moves
     changed = np.full(len(planting.samples), settings.feet)
     posed = [
@@ -154,7 +154,7 @@ def solve_finish(plan: FinishPlan, samples: Samples) -> Steps[FinishSolution]:
     ]
     reaching, meeting, apart = _meeting(source, similarity, legs, arms, moves)
     whole = Planted([*posed, *reaching], moves, left)
-    keys = yield from part_of(keys_of(planting, samples, whole, np.zeros_like(moves)), 1, 2)
+    keys = yield from part_of_steps(keys_of_legs(planting, samples, whole, np.zeros_like(moves)), 1, 2)
     return FinishSolution(source, similarity, legs, arms, footing, whole, keys, meeting, floor, rests, apart, heights[:, WHOLE])
 
 

@@ -29,11 +29,11 @@ from ...pipeline.pose.limb_plane import hinges_of
 from ...records import replace
 from ...said import Sentence, note
 from ...scene.sampling.quantities import Quantity, Samples
-from ...scene.sampling.stepping import Steps, part_of
+from ...scene.sampling.stepping import Steps, part_of_steps
 from ..find_contacts.solve import FoundContacts
-from .keys.curves import ChannelPieces, keys_of
+from .keys.curves import ChannelPieces, keys_of_legs
 from .plan.contacts import Standing, ground_of, standing_of, travel_of, with_one_height
-from .plan.feet import LegMotion, at_frames, leg_motion
+from .plan.feet import LegMotion, leg_motion, on_whole_frames
 from .pose.calming import (
     ABRUPT,
     POPS,
@@ -98,9 +98,9 @@ def solve_plan(
     takes = cuts(joints, max(leg.length for leg in legs))
     footing = Footing(plan, legs, ground, settings.ease, settings.max_tilt, cuts=takes)
     standing, left = within_repair_of_takes(footing, standing)
-    planted = replace((yield from part_of(solve_takes(footing, standing), 0, 2)), left=left)
+    planted = replace((yield from part_of_steps(solve_takes(footing, standing), 0, 2)), left=left)
     travel = travel_of(plan, settings, standing.found.ground_velocity, legs)
-    keys = yield from part_of(keys_of(plan, samples, planted, travel), 1, 2)
+    keys = yield from part_of_steps(keys_of_legs(plan, samples, planted, travel), 1, 2)
     notes = (*_missing_travel_notes(plan, travel), *restless_notes(planted, plan.frames, plan.frames_per_second))
     return PlantSolution(standing.found, states_given, standing.given, footing, planted, samples, keys, travel, notes)
 
@@ -129,7 +129,7 @@ def on_their_belt(contacts: ContactPlan, standing: Standing, legs: Sequence[LegM
     found = standing.found
     if contacts.settings.ground_moves != "AUTO" or contacts.surface is not None or not np.any(found.ground_velocity):
         return standing
-    feet = [at_frames(leg.foot) for leg in legs]
+    feet = [on_whole_frames(leg.foot) for leg in legs]
     points = np.array([foot.points(offset) for foot in feet for offset in (foot.heel, foot.ball)])
     stands = np.array([on for states in standing.states for on in (on_heel(states), on_ball(states))])
     velocity, off = velocity_of_stances(points, stands, contacts.rate)
@@ -260,7 +260,7 @@ def within_repair(footing: Footing, standing: Standing) -> tuple[Standing, list[
         moved, far = moves[number], []
         if shuffles[number] or moved.max(initial=0.0) > most * leg.length:
             # What a foot does on its way to its place and from it is no part of its stance.
-            arrived = without_ways(at_frames(footing.foot(leg)), states, leg.length, footing.plan.frames_per_second)
+            arrived = without_ways(on_whole_frames(footing.foot(leg)), states, leg.length, footing.plan.frames_per_second)
             moved = departures(footing, leg, arrived)
             for first, last in runs(states > 0):
                 farthest = float(moved[first : last + 1].max())
@@ -279,7 +279,7 @@ def _shuffles(footing: Footing, states: Sequence[Codes], moves: Sequence[Array])
     """
     usual, to_and_fro = [], []
     for number, (leg, leg_states, moved) in enumerate(zip(footing.legs, states, moves, strict=True)):
-        foot = at_frames(footing.foot(leg))
+        foot = on_whole_frames(footing.foot(leg))
         for first, last in runs(leg_states > 0):
             rows, size = slice(first, last + 1), float(moved[first : last + 1].max()) / leg.length
             if size > LARGE_REPAIR and goes_to_and_fro(foot.on(rows).points(foot.ball), footing.plan.frames_per_second):
@@ -294,7 +294,7 @@ def _shuffles(footing: Footing, states: Sequence[Codes], moves: Sequence[Array])
 
 def departures(footing: Footing, leg: LegMotion, states: Codes) -> Array:
     """Distances `(F,)` of the standing points of a foot from their pins, the larger of both; 0 in the air."""
-    foot, axes = at_frames(footing.foot(leg)), slice(0, 3) if footing.ground.surface is None else slice(0, 2)
+    foot, axes = on_whole_frames(footing.foot(leg)), slice(0, 3) if footing.ground.surface is None else slice(0, 2)
     moved, points = np.zeros(len(states)), (foot.points(foot.heel), foot.points(foot.ball))
     for pin in footing.pins(leg, states):
         rows = slice(pin.first, pin.last + 1)
@@ -351,9 +351,9 @@ def solve_takes(footing: Footing, standing: Standing) -> Steps[Planted]:
         if ground.is_flat:  # Each take has a floor of its own.
             ground = with_one_height(ground, take_standing, legs)
         take = replace(footing, plan=take_plan, legs=legs, ground=ground)
-        solved = yield from part_of(_solved(take, take_standing), number, len(edges))
+        solved = yield from part_of_steps(_solved(take, take_standing), number, len(edges))
         takes.append(_Take(first, samples, _with_pins(take, solved)))
-    return _joined(footing, takes)
+    return _joined_takes(footing, takes)
 
 
 class _Take(NamedTuple):
@@ -365,7 +365,7 @@ class _Take(NamedTuple):
     planted: Planted
 
 
-def _joined(footing: Footing, takes: Sequence[_Take]) -> Planted:
+def _joined_takes(footing: Footing, takes: Sequence[_Take]) -> Planted:
     """Planted legs and root of all takes; between two of them, legs do nothing but follow the root."""
     known = np.concatenate([np.arange(samples.start, samples.stop) for _, samples, _ in takes])
     all_moves, rows = np.concatenate([planted.moves for _, _, planted in takes]), np.arange(len(footing.plan.samples))
@@ -398,7 +398,7 @@ def _solved(footing: Footing, standing: Standing) -> Steps[Planted]:
 
     On new ground the root follows the ground, so knees are calmed by feet only, which also stay clear of the ground.
     """
-    by_hand, feet = standing.by_hand, [at_frames(footing.foot(leg)) for leg in footing.legs]
+    by_hand, feet = standing.by_hand, [on_whole_frames(footing.foot(leg)) for leg in footing.legs]
 
     def shortened(states: Sequence[Codes]) -> list[Codes]:
         rate, per_foot = footing.plan.frames_per_second, zip(feet, states, footing.legs, strict=True)

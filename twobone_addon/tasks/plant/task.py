@@ -12,7 +12,7 @@ from ...pipeline.chosen_actions import own_span
 from ...pipeline.plan.stored import stored_settings
 from ...pipeline.proof import doubtful_poses, few_of, on_copies
 from ...pipeline.stages import evaluation_of
-from ...pipeline.story import Make, Sample, StartOver, Story, Task, Write, part_of
+from ...pipeline.story import Make, Sample, StartOver, Story, Task, Write, part_of_story
 from ...records import replace
 from ...scene.actions import OwnAction
 from ...scene.blender_types import Object, Property, Scene
@@ -65,7 +65,7 @@ def plant_feet(scene: Scene, settings: PlantSettings, active: Object | None, cho
     found = solve_contacts(contacts, samples)
     quantities = [*plan.quantities(), *([contacts.ground] if contacts.ground else [])]
     samples = yield Sample(quantities, plan.samples, evaluation, HELD, start=0.25, share=0.25)
-    solved = yield from part_of(solve_plan(plan, found, samples, earlier.given, proof_quantities(plan)), 1, 2)
+    solved = yield from part_of_story(solve_plan(plan, found, samples, earlier.given, proof_quantities(plan)), 1, 2)
     changes, guided = planting_changes(plan, solved.keys), []
     if followed:
         guided = yield from kept_targets(scene, armature, followed, changes)

@@ -63,7 +63,7 @@ from ..give.controls.baking import (
 )
 from ..give.controls.control_keys import control_changes
 from ..give.controls.plans import can_turn, plan_controls
-from .reports import SwitchReport, in_words
+from .reports import SwitchReport, frames_in_words
 
 
 def is_still(armature: Object) -> bool:
@@ -113,12 +113,14 @@ class SwitchRanges:
         """Notes on frames that stay blended between the sides."""
         if not self.between:
             return []
-        return [note("Skipped frames {frames}: the limb is blended between FK and IK there.", frames=in_words(self.between))]
+        return [
+            note("Skipped frames {frames}: the limb is blended between FK and IK there.", frames=frames_in_words(self.between))
+        ]
 
     @property
     def remarks(self) -> list[Sentence]:
         """Status bar statements on frames that stay blended between the sides."""
-        return [statement("HALFWAY", {"frames": in_words(self.between)}, self.between)] if self.between else []
+        return [statement("HALFWAY", {"frames": frames_in_words(self.between)}, self.between)] if self.between else []
 
 
 def ranges_to_switch(
@@ -142,7 +144,7 @@ def ranges_to_switch(
             "{value:g} there first.",
             upper=names.upper,
             lower=names.lower,
-            frames=in_words(spans[1]),
+            frames=frames_in_words(spans[1]),
             path=settings[0].path,
             value=settings[0].value,
             other=settings[0].opposite,

@@ -76,7 +76,7 @@ class SwitchReport:
         if not self.keys:
             return Sentence(SET[one_or_many], values)
         if len(self.ranges) > 1:
-            return Sentence(IN_PARTS[one_or_many], {**values, "frames": in_words(self.ranges)})
+            return Sentence(IN_PARTS[one_or_many], {**values, "frames": frames_in_words(self.ranges)})
         first, last = f"{self.frame_start:g}", f"{self.frame_end:g}"
         return Sentence(KEYED[one_or_many], {**values, "first": first, "last": last})
 
@@ -146,6 +146,6 @@ class SwitchedLimbs(Report):
         return joined([*(limbs[0].switched(len(limbs)) for limbs in alike.values()), *once.values()], "; ")
 
 
-def in_words(parts: Sequence[Sequence[float]]) -> str:
+def frames_in_words(parts: Sequence[Sequence[float]]) -> str:
     """Text of ranges, such as `20-30, 45`."""
     return ", ".join(f"{first:g}" if first == last else f"{first:g}-{last:g}" for first, last in parts)

@@ -12,9 +12,9 @@ from ...core.curves.frames import frame_grid
 from ...pipeline.chosen_actions import own_span
 from ...pipeline.plan.naming import named
 from ...pipeline.proof import PLACED, moved_bones, on_copies, refuse_movement
-from ...pipeline.report.reports import Results, in_words, statement
+from ...pipeline.report.reports import Results, refusals_in_words, statement
 from ...pipeline.report.units import units_of
-from ...pipeline.story import Sample, StartOver, Story, Task, Write, part_of, with_range
+from ...pipeline.story import Sample, StartOver, Story, Task, Write, part_of_story, with_range
 from ...records import replace
 from ...said import Sentence
 from ...scene.actions import OwnAction
@@ -67,7 +67,7 @@ def switch_limbs(
     with on_copies(scene, owners) as trial:
         for number, limb in enumerate(limbs):
             with named(chains[number]):
-                parts = yield from part_of(solve_parts(limb, trial), number, len(limbs))
+                parts = yield from part_of_story(solve_parts(limb, trial), number, len(limbs))
             changes = [change for part in parts for change in part.changes]
             if limb.solve is None and limb.wanted and limb.is_keyed:
                 changes = switch_changes(limb.settings, limb.wanted, limb.within)
@@ -96,15 +96,15 @@ def _switch_over(solved: Sequence[SolvedSwitch]) -> None:
             Endings(switched.limb.armature, [to_end], switched.limb.settings.destination).finish()
 
 
-def _joined(results: Results) -> SwitchedLimbs:
+def _switch_report(results: Results) -> SwitchedLimbs:
     """Report of all limbs in each action."""
     limbs = [report for reports in results.done for report in reports]
-    refused = [] if results.is_dry else in_words(results.refused, len(results.done) + len(results.refused))
+    refused = [] if results.is_dry else refusals_in_words(results.refused, len(results.done) + len(results.refused))
     notes = [*(said for limb in limbs for said in limb.notes), *refused, *results.unused]
     return SwitchedLimbs(kind=results.kind, chains=limbs, notes=notes, seconds=results.seconds, refused=list(results.refused))
 
 
-SWITCH = Task("switch", TABLES["switch"], switch_limbs, SwitchedLimbs, joined=_joined)
+SWITCH = Task("switch", TABLES["switch"], switch_limbs, SwitchedLimbs, joined=_switch_report)
 
 
 def _frames(limbs: Sequence[LimbSwitch]) -> Array:

@@ -41,7 +41,7 @@ from ....scene.visible.switches import SwitchedBone, starts_with
 from ....settings import BakeSettings
 from ..baking import TargetReport, chosen_keys, location_drift, rotation_drift, rotation_samples
 from ..solve import TargetMotion, ended_where_cut, solve_target
-from .control_keys import SteeredKeys, keys_of, look_at, on_trial, steer_all
+from .control_keys import SteeredKeys, keys_of_controls, look_at, on_trial, steer_all
 from .plans import Control, ControlPlan, can_turn, moving_toes, plan_controls, rest_turn, toe_controls
 from .steering import RIGHT, Goals, Seen, SteeredLimb, end_errors, joint_errors, read_goals, seen_in, steered_limb, tip_errors
 
@@ -134,7 +134,7 @@ def steered_keys(scene: Scene, solved: Sequence[SolvedControls]) -> Story[list[S
         yield from steer_all(limbs)
     for limb in limbs:
         _refuse_missed(limb)
-    return [keys_of(limb) for limb in limbs]
+    return [keys_of_controls(limb) for limb in limbs]
 
 
 def _refuse_missed(limb: SteeredLimb) -> None:

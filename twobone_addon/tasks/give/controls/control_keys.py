@@ -44,7 +44,7 @@ class SteeredKeys:
         return [key for keys in self.keys.values() for key in keys]
 
 
-def keys_of(limb: SteeredLimb) -> SteeredKeys:
+def keys_of_controls(limb: SteeredLimb) -> SteeredKeys:
     """Full-rate or reduced keys of a limb's controls, by its settings; raises `ObjectError` where a lock is in the way."""
     keys_by_owner: dict[str, list[ChannelKeys]] = {}
     drifts = [0.0]

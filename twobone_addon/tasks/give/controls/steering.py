@@ -17,7 +17,7 @@ from ....core.arrays import magnitude, path_length
 from ....core.rig.bones import BoneChannels
 from ....core.rig.channels import channel_rotations
 from ....core.rig.rotations import about_axis, nearest_rotation, unit
-from ....core.rig.steering import Relaxation, bends, displacement, hinges, rolled, rolls, rotation_vectors, without_rotation
+from ....core.rig.steering import Relaxation, bends, displacement, hinges, rolls, rotation_vectors, swung, without_rotation
 from ....pipeline.motion.plan_motion import points
 from ....records import replace
 from ....scene.lookup import object_named
@@ -419,7 +419,7 @@ class SteeredLimb:
             self._place_base()
             return True
         if self.control.pole is not None and self.control.pole_acts:
-            self._change(self.control.pole, rolled(self.goals.joints, angles))
+            self._change(self.control.pole, swung(self.goals.joints, angles))
             return True
         return False
 
@@ -515,7 +515,7 @@ class SteeredLimb:
         world = seen.samples.every(base.world)[:, :3, :3]
         carried = world / np.cbrt(np.abs(np.linalg.det(world)))[:, None, None]
         start = without_rotation(base.bone, base.parent_pose(seen.samples), len(self.turn))
-        turn = rolled(self.goals.joints, self.turn)[:, :3, :3]
+        turn = swung(self.goals.joints, self.turn)[:, :3, :3]
         pitch = about_axis(hinges(self.goals.joints), self.shape[:, 1])
         posed = np.linalg.inv(carried) @ pitch @ turn @ carried @ start
         rotation = np.swapaxes(start, -1, -2) @ posed

@@ -16,7 +16,7 @@ from ....core.planting.goals import SAMPLES_PER_FRAME
 from ....core.rig.inheritance import parent_transform
 from ....core.rig.limb_normals import Hinges
 from ....core.rig.rotations import solve_linear
-from ....core.rows import at_frames
+from ....core.rows import picked_rows
 from ....pipeline.keying import PosedByCurves, fewest_keys
 from ....pipeline.keys_beside import Sides, sides_of, with_keys_beside
 from ....pipeline.motion.plan_motion import AimedMotion
@@ -27,7 +27,7 @@ from ....scene.blender_types import Channel
 from ....scene.bones import location_path, rotation_path, scale_path
 from ....scene.keys.tables import ChannelKeys, Keyed, SmoothKeys
 from ....scene.sampling.quantities import Samples
-from ....scene.sampling.stepping import Steps, part_of
+from ....scene.sampling.stepping import Steps, part_of_steps
 from ..plan.feet import LegMotion, moved_leg
 from ..pose.standing import Planted, PlantedLeg
 
@@ -70,7 +70,7 @@ def motion_at(motion: AimedMotion, indices: Indices) -> AimedMotion:
     return replace(
         motion,
         frames=motion.frames[indices],
-        chain=at_frames(motion.chain, indices),
+        chain=picked_rows(motion.chain, indices),
         rotation_values=tuple(frame_rows(values, indices) for values in motion.rotation_values),
         world_from_armature=frame_rows(motion.world_from_armature, indices),
         armature_from_world=frame_rows(motion.armature_from_world, indices),
@@ -78,7 +78,7 @@ def motion_at(motion: AimedMotion, indices: Indices) -> AimedMotion:
         influence=np.ones(1),
         end_pose=at(motion.end_pose),
         end_rotation_values=at(motion.end_rotation_values),
-        along=tuple(at_frames(foot, indices) for foot in motion.along),
+        along=tuple(picked_rows(foot, indices) for foot in motion.along),
     )
 
 
@@ -332,7 +332,7 @@ class ChannelPieces:
     pieces: list[ChannelKeys]
 
 
-def keys_of(plan: PlantingPlan, samples: Samples, planted: Planted, travel: Array) -> Steps[list[ChannelPieces]]:
+def keys_of_legs(plan: PlantingPlan, samples: Samples, planted: Planted, travel: Array) -> Steps[list[ChannelPieces]]:
     """Keys of all legs and the root, including its added motion `travel` `(S, 3)`; unchanged channels get none."""
     root_channels, moves = [], planted.moves
     if plan.root is not None:
@@ -341,7 +341,7 @@ def keys_of(plan: PlantingPlan, samples: Samples, planted: Planted, travel: Arra
         moves = moves + root_drift(plan, plan.root, samples, moves + travel, whole_range=bool(np.any(travel)))
     legs: list[ChannelPieces] = []
     for number, leg in enumerate(planted.legs):
-        legs += yield from part_of(_leg_keys(plan, leg, moves), number, len(planted.legs))
+        legs += yield from part_of_steps(_leg_keys(plan, leg, moves), number, len(planted.legs))
     return [*legs, *root_channels]
 
 

@@ -18,7 +18,7 @@ from ....records import replace
 from ....scene.sampling.quantities import Samples
 from ....settings.feet import PlantSettings
 from ...find_contacts.solve import FoundContacts
-from .feet import LegMotion, at_frames, in_ground
+from .feet import LegMotion, in_ground, on_whole_frames
 
 if TYPE_CHECKING:
     from .planning import ContactPlan, PlantingPlan, PlantPlan
@@ -73,7 +73,7 @@ def standing_of(plan: PlantingPlan, found: FoundContacts, legs: Sequence[LegMoti
 
 def _from_flat_on(states: Codes, leg: LegMotion, found: FoundContacts, rate: float) -> Codes:
     """States `(F,)` without the frames at which a foot that lands rolls over its heel in place before it lies flat."""
-    heel, kept = at_frames(leg.foot).points(leg.foot.heel)[:, :2], states.copy()
+    heel, kept = on_whole_frames(leg.foot).points(leg.foot.heel)[:, :2], states.copy()
     heel = heel - np.arange(len(heel))[:, None] * (found.ground_velocity[:2] / rate)
     for first, last in runs(states == ContactState.HEEL):
         is_landing = first == 0 or states[first - 1] == ContactState.NONE
@@ -139,7 +139,7 @@ def with_one_height(ground: Ground, standing: Standing, legs: Sequence[LegMotion
     """The ground at one height for all contacts, if they are so nearly at one that it is a floor."""
     heights = []
     for leg, states in zip(legs, standing.states, strict=True):
-        foot = at_frames(in_ground(leg.foot, ground))
+        foot = on_whole_frames(in_ground(leg.foot, ground))
         for points, rise, stands in ((foot.heel, 0.0, on_heel(states)), (foot.ball, leg.ball_height, on_ball(states))):
             soles = foot.points(points)[:, 2] - rise
             heights += [float(soles[first : last + 1].mean()) for first, last in runs(stands)]
@@ -151,7 +151,7 @@ def _with_animated_ground(ground: Ground, standing: Standing, legs: Sequence[Leg
     """The ground with `is_new` and `level` set: whether the legs were animated on other, flat ground, and its height."""
     flat, over = [], []
     for leg, states in zip(legs, standing.states, strict=True):
-        foot = at_frames(in_ground(leg.foot, ground))
+        foot = on_whole_frames(in_ground(leg.foot, ground))
         points = np.array([foot.points(foot.heel), foot.points(foot.ball)])
         soles = points[..., 2] - np.array([[0.0], [leg.ball_height]])
         below = np.array([path[:, 2] - ground.over(path) for path in points])

@@ -116,7 +116,7 @@ def _scales(leg: LegPlan, samples: Samples) -> list[BoneScale]:
     return scales
 
 
-def at_frames(foot: Foot) -> Foot:
+def on_whole_frames(foot: Foot) -> Foot:
     """A foot sampled at quarter frames, reduced to whole frames."""
     return foot.on(slice(None, None, SAMPLES_PER_FRAME))
 

@@ -187,7 +187,7 @@ def _plan(
         )
     frames = even_frames((start, end)) if is_loop(armature, (start, end)) else np.arange(start, end + 1e-6)
     samples = subframe_grid(frames, SAMPLES_PER_FRAME)
-    legs = [limb_plan(scene, armature, request, settings, samples) for request in requests]
+    legs = [planned_leg(scene, armature, request, settings, samples) for request in requests]
     root, notes = None, ()
     if use_root:
         uppers = [leg.plan.names.upper for leg in legs]
@@ -224,7 +224,7 @@ def _bake_settings(armature: Object, settings: RootSettings, **more: Any) -> Bak
     )
 
 
-def limb_plan(scene: Scene, armature: Object, request: ChainRequest, settings: RootSettings, samples: Array) -> LegPlan:
+def planned_leg(scene: Scene, armature: Object, request: ChainRequest, settings: RootSettings, samples: Array) -> LegPlan:
     """Plan one limb at `samples` `(S,)`; raises a `TwoBoneError`."""
     follows, names = bool(request.target), request.names
     bake = _bake_settings(

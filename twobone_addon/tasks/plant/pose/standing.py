@@ -26,7 +26,7 @@ from ....core.planting.root_fit import needed_moves, shortest_moves, smooth_move
 from ....core.planting.terrain import LaidFoot, common_rise, standing, tilted
 from ....records import replace
 from ....settings.feet import RootSettings
-from ..plan.feet import LegMotion, at_frames, in_ground
+from ..plan.feet import LegMotion, in_ground, on_whole_frames
 
 if TYPE_CHECKING:
     from ..plan.planning import PlantingPlan, PlantPlan
@@ -185,7 +185,7 @@ class Footing:
         """All pins of a foot, including those of stances that need no correction."""
         lying = self.laid(leg, states)
         foot, heights = (self.foot(leg), self.floor(leg)) if lying is None else (lying.foot, lying.height)
-        return find_pins(at_frames(foot), on_heel(states), on_ball(states), heights, self.resting(leg)).pins
+        return find_pins(on_whole_frames(foot), on_heel(states), on_ball(states), heights, self.resting(leg)).pins
 
     def goals(self, leg: LegMotion, states: Codes, lying: LaidFoot | None = None, carried: Mask | None = None) -> FootGoals:
         """Goals of a foot in the space of the ground; see `foot_goals`."""
