@@ -6,7 +6,8 @@
 
 Two characters with two legs each: "rig" has the names of Rigify's FK bones, "Rig" has short ones and a stored chain. Their
 targets step up and down within reach, in the plane of the leg. In the second shot the left leg of "Rig" is on Blender's IK. In
-the third both left legs swing on FK, and have controls for an IK that is off.
+the third both left legs swing on FK, and have controls for an IK that is off. In the fourth "Hero" has a copy of the rotations of
+"Mocap", a walker with longer legs.
 """
 
 import json
@@ -25,7 +26,7 @@ CHARACTERS = {
     "rig": ("thigh_fk.{}", "shin_fk.{}", "foot_fk.{}", {"L": ["Ankle L", "Left ankle"], "R": ["Ankle R"]}),
     "Rig": ("thigh.{}", "shin.{}", "foot.{}", {"L": ["Foot.L", "Foot"], "R": ["Foot.R"]}),
 }
-PLAIN, ON_IK, WITH_CONTROLS = "plain.blend", "on_ik.blend", "with_controls.blend"
+PLAIN, ON_IK, WITH_CONTROLS, RETARGETED = "plain.blend", "on_ik.blend", "with_controls.blend", "retargeted.blend"
 PLACES = ((1, -0.2, 0.2), (FRAMES // 2, 0.1, 0.4), (FRAMES, 0.3, 0.25))
 
 
@@ -61,6 +62,16 @@ def make_shots(folder: Path) -> None:
     constraint = rig.pose.bones["shin.L"].constraints.new("IK")
     constraint.target, constraint.chain_count = foot, 2
     bpy.ops.wm.save_as_mainfile(filepath=str(folder / ON_IK))
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    make_retargeted()
+    bpy.ops.wm.save_as_mainfile(filepath=str(folder / RETARGETED))
+
+
+def make_retargeted() -> None:
+    from tests.tasks.rigs.retargeted import made_pair
+
+    source, _, _ = made_pair()
+    source.name = "Mocap"
 
 
 def across(side: str) -> float:

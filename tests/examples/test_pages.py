@@ -14,7 +14,7 @@ from tests.blender_program import PATIENCE_IN_SECONDS
 from tests.house.source import ROOT, name_of
 
 # The names of its shots alone: the scene itself needs bpy.
-PLAIN, ON_IK, WITH_CONTROLS = "plain.blend", "on_ik.blend", "with_controls.blend"
+PLAIN, ON_IK, WITH_CONTROLS, RETARGETED = "plain.blend", "on_ik.blend", "with_controls.blend", "retargeted.blend"
 
 SCENE = ROOT / "tests" / "examples" / "page_scene.py"
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -25,6 +25,8 @@ RECIPES = ROOT / "docs" / "recipes.md"
 INSTALLED = "bl_ext.user_default.twobone"
 # A farm's own module, which is not to be had here.
 FOREIGN = "from outline import"
+# What a script or command speaks of: where none of these words is in it, the plain shot has all of it.
+SHOT_FOR = {r"target_bone=|twobone\.switch|^switch ": WITH_CONTROLS, "convert": ON_IK, "finish_retarget": RETARGETED}
 
 SAVES_NOTHING = {"report", "chains", "audit", "export-contacts"}
 KNEES_IN_SHOT, AS_AT_REST = 4, 0.99
@@ -63,8 +65,7 @@ def folder(shots, tmp_path):
 
 def put_shot(shots, folder, text):
     """Where IK is converted the shot has some; else it would act on top of what is baked. Controls are for who names them."""
-    on_controls = re.search(r"target_bone=|twobone\.switch|^switch ", text)
-    shot = WITH_CONTROLS if on_controls else ON_IK if "convert" in text else PLAIN
+    shot = next((shot for words, shot in SHOT_FOR.items() if re.search(words, text)), PLAIN)
     for name in ("shot.blend", "SHOT.blend"):
         (folder / name).write_bytes((shots / shot).read_bytes())
 

@@ -2,7 +2,6 @@
 
 import json
 import math
-from dataclasses import replace
 
 import bpy
 import numpy as np
@@ -12,52 +11,12 @@ from mathutils import Quaternion, Vector
 import twobone_addon
 from tests.tasks.checks.targets import curves_of
 from tests.tasks.rigs.person import person
-from tests.tasks.rigs.walker import BALL, BALL_OFFSET, BOTH, SHAPES, Walk, build_walker
-from tests.tasks.scenes import build_armature, key_channel
+from tests.tasks.rigs.retargeted import FRAMES, LEG, SCALE, made_pair
+from tests.tasks.rigs.walker import BALL, BALL_OFFSET, BOTH, Walk
+from tests.tasks.scenes import key_channel
 from twobone_addon.errors import TwoBoneError
 
 pytestmark = pytest.mark.usefixtures("empty_file")
-
-SCALE = 0.7
-LEG = 0.82 * SCALE
-"""Length of Hero's leg."""
-FRAMES = 36
-
-
-def scaled(shapes, size, wider=1.0):
-    def at(place):
-        return (place[0] * size * wider, place[1] * size, place[2] * size)
-
-    return [replace(shape, head=at(shape.head), tail=at(shape.tail)) for shape in shapes]
-
-
-def copied(source, hero, size):
-    """Key the source's rotations on the hero, and the hips' location scaled by `size`: a naive retarget."""
-    scene = bpy.context.scene
-    for frame in range(scene.frame_start, scene.frame_end + 1):
-        scene.frame_set(frame)
-        for bone in source.pose.bones:
-            own = hero.pose.bones[bone.name]
-            own.rotation_mode = "QUATERNION"
-            own.rotation_quaternion = bone.matrix_basis.to_quaternion()
-            own.keyframe_insert("rotation_quaternion", frame=frame)
-            if bone.name == "hips":
-                own.location = size * bone.matrix_basis.translation
-                own.keyframe_insert("location", frame=frame)
-
-
-def pair(walk=None, *, wider=1.4, size=1.0, facing=0.0):
-    """A walker that is turned by `facing`, and Hero: smaller, with wide hips that move `size` times as far as the walker's."""
-    source, states = build_walker(walk or Walk(frames=FRAMES))
-    source.name = "Source"
-    source.twobone.chains.clear()
-    source.rotation_euler.z = facing
-    hero = build_armature(scaled(SHAPES, SCALE, wider), "Hero")
-    copied(source, hero, size)
-    hero.location.x = 3.0
-    bpy.context.view_layer.objects.active = hero
-    bpy.context.scene.frame_set(1)
-    return source, hero, states
 
 
 def heads(rig, bone):
@@ -93,7 +52,7 @@ def assert_stands(hero, states, *, floor=0.0, leg=LEG, ball=None):
 
 @pytest.mark.parametrize("degrees", [0, 90, 180])
 def test_feet_stand_on_the_floor_where_the_source_has_them_whichever_way_it_faces(degrees):
-    source, hero, states = pair(facing=math.radians(degrees))
+    source, hero, states = made_pair(facing=math.radians(degrees))
     report = twobone_addon.finish_retarget(armature="Hero", source="Source")
     assert abs(report.scale - SCALE) <= 1e-3
     assert abs(abs(report.angle) - degrees) <= 1.0
@@ -109,7 +68,7 @@ def test_feet_stand_on_the_floor_where_the_source_has_them_whichever_way_it_face
 
 
 def test_a_second_run_ends_where_the_first_did_and_clear_gives_every_key_back():
-    _, hero, _ = pair()
+    _, hero, _ = made_pair()
     before, objects, actions = keys(hero), len(bpy.data.objects), len(bpy.data.actions)
     twobone_addon.finish_retarget(armature="Hero", source="Source")
     once = heads(hero, "foot.L")
@@ -122,7 +81,7 @@ def test_a_second_run_ends_where_the_first_did_and_clear_gives_every_key_back():
 
 @pytest.mark.parametrize("late", [1, 5, 12])
 def test_a_source_that_is_late_is_refused_with_the_shift_that_fits(late):
-    source, hero, _ = pair(Walk(frames=60))
+    source, hero, _ = made_pair(Walk(frames=60))
     for curve in curves_of(source):
         for key in curve.keyframe_points:
             key.co.x += late
@@ -181,7 +140,7 @@ def carried(rig, bone, offset):
 
 
 def test_what_cannot_be_finished_is_refused_in_a_sentence_and_a_dry_run_changes_nothing():
-    source, hero, _ = pair()
+    source, hero, _ = made_pair()
     before = keys(hero)
     for given, said in (
         ({}, "No source of the motion"),
@@ -201,7 +160,7 @@ def test_what_cannot_be_finished_is_refused_in_a_sentence_and_a_dry_run_changes_
 
 @pytest.mark.parametrize("rate", [24, 120])
 def test_scaled_objects_and_other_rates_are_the_same_motion(rate):
-    source, hero, states = pair(Walk(frames=FRAMES * rate // 24, rate=float(rate)))
+    source, hero, states = made_pair(Walk(frames=FRAMES * rate // 24, rate=float(rate)))
     source.scale = (3.0, 3.0, 3.0)
     hero.scale = (2.0, 2.0, 2.0)
     report = twobone_addon.finish_retarget(armature="Hero", source="Source")
@@ -210,7 +169,7 @@ def test_scaled_objects_and_other_rates_are_the_same_motion(rate):
 
 
 def test_the_other_selected_armature_is_the_source_of_the_button():
-    source, hero, states = pair()
+    source, hero, states = made_pair()
     for thing in (source, hero):
         thing.select_set(state=True)
     assert bpy.ops.twobone.finish_retarget() == {"FINISHED"}
@@ -221,7 +180,7 @@ def test_the_other_selected_armature_is_the_source_of_the_button():
 
 @pytest.mark.parametrize("settings", [{"hips": "KEEP"}, {"hands": "KEEP"}, {"ground": "HEIGHT", "ground_height": 0.2}])
 def test_options_say_what_is_put_right(settings):
-    _, hero, states = pair(size=SCALE)
+    _, hero, states = made_pair(size=SCALE)
     hips = heads(hero, "hips")
     twobone_addon.finish_retarget(armature="Hero", source="Source", **settings)
     assert_stands(hero, states, floor=settings.get("ground_height", 0.0))
