@@ -115,8 +115,8 @@ class Counter:
         if self.at is None or self.count <= self.at or self.where:
             return
         frames = traceback.extract_stack()[:-2]
-        # Blender goes on where one of its handlers fails.
-        if not any(each.name.startswith("_after_") for each in frames):
+        # Blender goes on where one of its handlers fails, or what it calls for a changed setting: this only notes what to do.
+        if not any(each.name.startswith("_after_") or each.name == "setting_changed" for each in frames):
             self.where = " < ".join(f"{Path(each.filename).name}:{each.lineno}" for each in frames[-1:-4:-1])
             raise self.error()
 

@@ -43,7 +43,11 @@ class Transaction:
         if error is not None:
             back = self.back[self._before[0] :]
             del self.back[self._before[0] :], self.removals[self._before[1] :]
-            _do_all_backwards(back)
+            _now.is_putting_back, was_putting_back = True, _now.is_putting_back
+            try:
+                _do_all_backwards(back)
+            finally:
+                _now.is_putting_back = was_putting_back
         elif self._outer is None:
             # What puts back holds on to all that was replaced, which a check need not wait beside.
             self.back.clear()
@@ -67,6 +71,8 @@ class Transaction:
 class _Now:
     transaction: Transaction | None = None
     """Where changes are noted now; without any they are final."""
+    is_putting_back = False
+    """Whether the changes of a run that failed are being put back."""
 
 
 _now = _Now()
@@ -84,6 +90,11 @@ def _noting(transaction: Transaction | None) -> Iterator[None]:
 def is_writing() -> bool:
     """Whether changes are noted now: somebody is in the middle of them."""
     return _now.transaction is not None
+
+
+def is_putting_back() -> bool:
+    """Whether the changes of a run that failed are being put back."""
+    return _now.is_putting_back
 
 
 def unnoted() -> AbstractContextManager[None]:

@@ -1,6 +1,7 @@
 """Live from the panel: Blender poses the limb; settings, edits, undo, files and copies leave nothing behind and are said."""
 
 import json
+from contextlib import suppress
 
 import bpy
 import numpy as np
@@ -12,9 +13,11 @@ from tests.interface.recording import drawn
 from tests.pipeline.live.live_scene import needs_nodes
 from tests.pipeline.live.test_removed import everything
 from tests.tasks.scenes import add_empty
+from twobone_addon.errors import TwoBoneError
 from twobone_addon.interface.sidebar.panels import TWOBONE_PT_chains
 from twobone_addon.interface.stored.live_limbs import is_live, live_limb_of, reasons, state_of
 from twobone_addon.scene.live.marks import can_go_live
+from twobone_addon.scene.writer import Transaction, assign
 
 ROUGH = 3e-5
 """Of a limb that is upright at rest: there rest matrices are rotations only to some 1e-5, which Bake reckons with."""
@@ -106,6 +109,37 @@ def test_a_setting_that_is_not_exact_ends_it_and_the_panel_says_why(leg):
     assert everything() == before
     assert "Joint Limits" in str(state_of(chain_of(leg)))
     assert any("Joint Limits" in text for text in drawn(TWOBONE_PT_chains).texts())
+
+
+@needs_nodes
+def test_several_settings_changed_in_one_step_make_it_anew_once_all_are_changed(leg):
+    other = add_empty("Other")
+    other.location = (0.1, 0.2, 0.7)
+    go_live(leg)
+    with Transaction() as changes, changes.noting():
+        assign(chain_of(leg), "target", None)  # In between the limb has nothing to follow.
+        assign(chain_of(leg), "target", other)
+        assign(chain_of(leg), "bend", "NEGATIVE")
+        assert live_limb_of(chain_of(leg)).helper is not None
+    assert is_live(chain_of(leg))
+    assert miss(leg) < ROUGH
+    assert state_of(chain_of(leg)) is None
+
+
+@needs_nodes
+def test_settings_that_are_put_back_leave_it_as_it_was(leg):
+    other = add_empty("Other")
+    other.location = (0.1, 0.2, 0.7)
+    go_live(leg)
+    before, helper = everything(), live_limb_of(chain_of(leg)).helper.as_pointer()
+    with suppress(TwoBoneError), Transaction() as changes, changes.noting():
+        assign(chain_of(leg), "target", other)
+        assign(chain_of(leg), "use_limits", value=True)
+        raise TwoBoneError("No.")
+    assert chain_of(leg).target != other
+    assert live_limb_of(chain_of(leg)).helper.as_pointer() == helper
+    assert everything() == before
+    assert miss(leg) < ROUGH
 
 
 @needs_nodes

@@ -5,6 +5,7 @@ when these were edited, and a file's limbs when it is loaded. Of undo, renaming 
 """
 
 from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -15,7 +16,7 @@ from ...pipeline.plan.stored import StoredChain, stored_chains, stored_settings
 from ...said import Sentence, note
 from ...scene.live.marks import can_go_live
 from ...scene.sampling.stage import STAGE_NAME
-from ...scene.writer import Transaction, is_writing
+from ...scene.writer import Transaction, at_end, is_putting_back, is_writing
 from .where import is_busy
 
 Key = tuple[str, str]
@@ -84,10 +85,26 @@ def state_of(chain: StoredChain) -> Sentence | None:
 
 
 def setting_changed(chain: StoredChain, context: bpy.types.Context) -> None:
-    """Make a live limb anew with its changed settings; where they are refused, it is no longer live, and the panel says why."""
+    """Make a live limb anew with its changed settings; where they are refused, it is no longer live, and the panel says why.
+
+    Blender only prints what fails in here, so nothing of a run is done here: what changes settings has the limb made anew once
+    all are changed, and not at all where they are put back.
+    """
+    if is_putting_back():
+        return
+    if is_writing():
+        at_end(partial(_renew_changed, context.scene, chain.id_data, str(chain.name)))
+        return
     limb = live_limb_of(chain) if can_go_live() else None
     if limb is not None and not limb.mimics and chain.id_data.is_editable:
         _renew(context.scene, chain)
+
+
+def _renew_changed(scene: bpy.types.Scene, armature: bpy.types.Object, name: str) -> None:
+    """Make the limb of a chain anew, if that still is there and differs from what its limb was made from."""
+    chain = armature.twobone.chains.get(name)
+    if chain is not None:
+        _renew_old_chain(scene, armature, chain)
 
 
 def _renew(scene: bpy.types.Scene, chain: StoredChain, told: Sentence | None = None) -> None:
@@ -105,23 +122,27 @@ def _renew(scene: bpy.types.Scene, chain: StoredChain, told: Sentence | None = N
 
 def renew_old(scene: bpy.types.Scene, armatures: Iterable[bpy.types.Object]) -> None:
     """Make the limbs anew whose bones or settings have changed since; those of duplicates and linked ones stay as they are."""
+    for armature in armatures:
+        for chain in armature.twobone.chains:
+            _renew_old_chain(scene, armature, chain)
+
+
+def _renew_old_chain(scene: bpy.types.Scene, armature: bpy.types.Object, chain: StoredChain) -> None:
     from ...pipeline.live import fingerprint
     from ...pipeline.plan.found_chain import find_chain
 
-    for armature in armatures:
-        for chain in armature.twobone.chains:
-            limb = live_limb_of(chain)
-            if limb is None or limb.helper is None or limb.mimics or not armature.is_editable:
-                continue
-            try:
-                settings = stored_settings(armature, chain, {})
-                bones = tuple(bone.name for bone in find_chain(settings, armature).rest.bones)
-                made_from = fingerprint(armature, settings, bones)
-            except TwoBoneError:  # A bone was renamed or removed; the panel says so, and Bake.
-                continue
-            if repr(made_from) != limb.reference:
-                are_bones_edited = repr(made_from[1]) not in limb.reference
-                _renew(scene, chain, note(MADE_ANEW) if are_bones_edited else None)
+    limb = live_limb_of(chain)
+    if limb is None or limb.helper is None or limb.mimics or not armature.is_editable:
+        return
+    try:
+        settings = stored_settings(armature, chain, {})
+        bones = tuple(bone.name for bone in find_chain(settings, armature).rest.bones)
+        made_from = fingerprint(armature, settings, bones)
+    except TwoBoneError:  # A bone was renamed or removed; the panel says so, and Bake.
+        return
+    if repr(made_from) != limb.reference:
+        are_bones_edited = repr(made_from[1]) not in limb.reference
+        _renew(scene, chain, note(MADE_ANEW) if are_bones_edited else None)
 
 
 def _armatures_in(scene: bpy.types.Scene) -> list[bpy.types.Object]:
