@@ -45,6 +45,33 @@ def test_actions_of_other_things_are_not(rig):
     assert names_of(rig) == ["Own"]
 
 
+def test_what_only_other_objects_play_is_none_of_the_armatures(rig):
+    make_action(rig, "Own")
+    prop, striped = add_empty("Prop"), add_empty("Striped")
+    played, in_strip = make_action(rig, "Played by a prop"), make_action(rig, "In a prop's strip")
+    rig.animation_data.action = None
+    prop.animation_data_create().action = played
+    track = striped.animation_data_create().nla_tracks.new()
+    strip = track.strips.new("strip", 1, in_strip)
+    if hasattr(strip, "action_slot"):
+        prop.animation_data.action_slot, strip.action_slot = played.slots[0], in_strip.slots[0]
+    assert names_of(rig) == ["Own"]
+    rig.animation_data.action = played
+    if hasattr(strip, "action_slot"):
+        rig.animation_data.action_slot = played.slots[0]
+    assert names_of(rig) == ["Own", "Played by a prop"]
+
+
+@pytest.mark.skipif("slots" not in bpy.types.Action.bl_rna.properties, reason="this Blender's actions have no slots")
+def test_an_action_that_another_object_plays_by_its_own_slot_stays_the_armatures(rig):
+    action = make_action(rig, "Run")
+    prop = add_empty("Prop")
+    prop.animation_data_create().action = action
+    prop.animation_data.action_slot = action.slots.new("OBJECT", "Prop")
+    rig.animation_data.action = None
+    assert names_of(rig) == ["Run"]
+
+
 def all_curves(action):
     if not hasattr(action, "layers"):
         return list(action.fcurves)

@@ -7,7 +7,7 @@ channels are set to rest, and everything else that any of the actions animates t
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -55,16 +55,18 @@ class OwnAction:
 def actions_of(armature: Object) -> list[OwnAction]:
     """Every action that animates the armature, sorted by name.
 
-    These are its own, those of its strips, and those made for its bones that no armature plays; but not those of Action
+    These are its own, those of its strips, and those made for its bones that no other object plays; but not those of Action
     constraints, and not single poses of an asset library.
     """
-    players, of_constraints = _players(), _constraint_actions()
+    mine, others = _played_by(lambda thing: thing == armature), _played_by(lambda thing: thing != armature)
+    of_constraints = _constraint_actions()
     actions = []
     for action in sorted(bpy.data.actions, key=lambda action: action.name):
-        playing = players.get(action, set())
-        if armature not in playing and (playing or action in of_constraints or _is_single_pose(action)):
+        is_own = action in mine
+        if not is_own and (action in of_constraints or _is_single_pose(action)):
             continue
-        own = own_action(armature, action, sure=armature in playing)
+        # Whoever else plays an action by a slot of its own leaves the armature's slot to it.
+        own = own_action(armature, action, sure=is_own, without=() if is_own else others.get(action, ()))
         if own is not None:
             actions.append(own)
     return actions
@@ -75,10 +77,11 @@ def action_named(name: str) -> Action | None:
     return bpy.data.actions.get(name)
 
 
-def own_action(armature: Object, action: Action, *, sure: bool = False) -> OwnAction | None:
+def own_action(armature: Object, action: Action, *, sure: bool = False, without: Collection[str] = ()) -> OwnAction | None:
     """The action with the slot that the armature plays, or would; `None` where nothing in it is for the armature.
 
-    `sure`: the action is known to be the armature's, so that curves of any of its bones are enough.
+    `sure`: the action is known to be the armature's, so that curves of any of its bones are enough; `without`: slots that are
+    somebody else's.
     """
     slots = object_slots(action)
     if slots is None:
@@ -90,7 +93,9 @@ def own_action(armature: Object, action: Action, *, sure: bool = False) -> OwnAc
     # The slot that it plays comes first, then the one of its own name.
     best = sorted(slots, key=lambda slot: (slot not in assigned, slot != name))
     for slot in best:
-        if slot in assigned or (slot not in others and _fits(armature, action_bag_of(action, slot), sure=sure)):
+        if slot in assigned or (
+            slot not in others and slot not in without and _fits(armature, action_bag_of(action, slot), sure=sure)
+        ):
             return OwnAction(action, slot)
     return None
 
@@ -109,15 +114,15 @@ def _assigned_slots(armature: Object, action: Action) -> list[str]:
     return [identifier for user in users if user.action == action for identifier in played_slots(user)]
 
 
-def _players() -> dict[Action, set[Object]]:
-    """The armatures that play each action, now or in their strips."""
-    players: dict[Action, set[Object]] = {}
-    for armature in bpy.data.objects:
-        if armature.type == "ARMATURE" and armature.animation_data is not None:
-            for user in (armature.animation_data, *_strips(armature)):
+def _played_by(is_meant: Callable[[Object], bool]) -> dict[Action, set[str]]:
+    """The actions that these objects play, now or in their strips, with the identifiers of the slots."""
+    played: dict[Action, set[str]] = {}
+    for thing in bpy.data.objects:
+        if thing.animation_data is not None and is_meant(thing):
+            for user in (thing.animation_data, *_strips(thing)):
                 if user.action is not None:
-                    players.setdefault(user.action, set()).add(armature)
-    return players
+                    played.setdefault(user.action, set()).update(played_slots(user))
+    return played
 
 
 def _strips(thing: Object, *, muted: bool = True) -> Iterator[NlaStrip]:
