@@ -61,10 +61,10 @@ class Layout:
         """What the operators are called."""
         return [given[0] for name, given, _ in self.calls if name == "operator"]
 
-    def values(self, idname):
-        """What the first button of an operator calls it with."""
+    def values(self, idname, number=0):
+        """What a button of an operator calls it with: the first one, or that of a number."""
         pressed = (given[0] for name, given, _ in self.calls if name == "pressed")
-        return next(button.values for button in pressed if button.idname == idname)
+        return [button.values for button in pressed if button.idname == idname][number]
 
     def properties(self):
         """Names of the properties shown."""

@@ -12,7 +12,7 @@ from ..errors import TwoBoneError
 from ..said import Sentence
 from ..settings.options import OptionKind
 from ..settings.tasks import Table
-from .rows import ON_IK, draw_missing_bones, draw_remedy, draw_sentence, is_mended, reason_of
+from .rows import ON_IK, draw_missing_bones, draw_remedy, draw_sentence, draw_show_keys, is_mended, reason_of
 from .stored.selecting import follow_selection
 
 
@@ -125,6 +125,7 @@ class CanBeCorrected:
         column.alert = True  # Blender draws the texts of a dialog in grey, as if they did not count.
         draw_sentence(column, self.refusal, context, icon="ERROR", width=width)
         if getattr(self, "switch_first", False) and reason_of(self.refusal).kind == ON_IK:
+            draw_show_keys(layout)
             if self.asks_more:
                 self.draw_correction()
             return True

@@ -8,6 +8,7 @@ import bpy
 from bpy.app.translations import pgettext_iface
 
 from ..said import Sentence
+from ..scene.keys.reading import is_rotation_animated
 from ..scene.lookup import LOST, MISSING_BONE, NOTHING_CHOSEN
 from ..settings import OPTION, OPTIONS
 from ..settings.options import Group, Option, OptionKind
@@ -171,6 +172,7 @@ def draw_remedy(layout: bpy.types.UILayout, sentence: Sentence, stored: str = ""
     reason = reason_of(sentence)
     if reason.kind == ON_IK:
         draw_switch_all(layout, "FK")
+        draw_show_keys(layout)
         return True
     if reason.kind == ON_LIVE:
         layout.operator("twobone.bake", text="Bake", icon="ACTION").stored = stored or str(sentence.values.get("chain", ""))
@@ -242,6 +244,19 @@ def draw_switch_all(layout: bpy.types.UILayout, to: str) -> None:
     button = layout.operator("twobone.switch", text=text, icon="CON_KINEMATIC")
     button.to, button.scope = to, "ACTIVE"
 
+
+def draw_show_keys(layout: bpy.types.UILayout) -> None:
+    """Draw the button that puts all limbs on FK and keeps the keys there, if FK has keys, such as those of a retarget."""
+    armature = bpy.context.view_layer.objects.active
+    chains = armature.twobone.chains if armature is not None and armature.type == "ARMATURE" else ()
+    bones = [armature.pose.bones.get(chain.upper) for chain in chains]
+    if any(bone is not None and is_rotation_animated(bone) for bone in bones):
+        button = layout.operator("twobone.switch", text=SHOW_FK_KEYS, icon="HIDE_OFF")
+        button.to, button.scope, button.motion = "FK", "ACTIVE", "KEEP"
+
+
+SHOW_FK_KEYS = "Show Keys of FK"
+"""Label of the button that switches limbs to FK without their motion."""
 
 SWITCH_ALL_TO_FK = "Switch All Limbs to FK"
 """Label of the button, by which sentences name it."""

@@ -4,16 +4,23 @@ import bpy
 import numpy as np
 import pytest
 
+import twobone_addon
 from tests.interface.acting import select_bones
 from tests.interface.recording import Acting, Layout, drawn
+from tests.tasks.checks.targets import curves_of
 from tests.tasks.rigs.control_rig import LENGTH, control_rig, limb_over_time
 from tests.tasks.rigs.person import person
 from tests.tasks.rigs.switched_leg import switched_leg
 from tests.tasks.scenes import add_empty, key_places, set_range
 from twobone_addon.interface.operators.bake import TWOBONE_OT_bake
 from twobone_addon.interface.operators.of_tasks import OPERATORS
+from twobone_addon.interface.rows import draw_remedy
 from twobone_addon.interface.sidebar.menus import TWOBONE_MT_pose
 from twobone_addon.interface.sidebar.panels import TWOBONE_PT_chains
+
+
+def keys_by_path(rig):
+    return {(curve.data_path, curve.array_index): [tuple(key.co) for key in curve.keyframe_points] for curve in curves_of(rig)}
 
 
 def seen_foot(rig):
@@ -140,3 +147,41 @@ def test_a_custom_range_of_a_new_chain_starts_as_the_scene(empty_file, add):
     assert chain.frame_range == "AUTO"
     chain.frame_range = "CUSTOM"
     assert (chain.frame_start, chain.frame_end) == (12.0, 40.0)
+
+
+def test_keys_that_fk_has_are_shown_by_one_button_and_nothing_else_changes(empty_file):
+    """A motion that was copied onto FK while the rig shows IK, as a retarget leaves it."""
+    rig = switched_leg()
+    set_range(1, 3)
+    key_places(bpy.data.objects["IK goal"], [(0, -0.2, 0.2), (0, -0.1, 0.3), (0, 0, 0.4)])
+    select_bones(rig, "shin_fk")
+    bpy.ops.twobone.add_target()
+    for frame, turn in ((1, 0.2), (3, 0.7)):
+        for name in ("thigh_fk", "shin_fk"):
+            rig.pose.bones[name].rotation_mode = "XYZ"
+            rig.pose.bones[name].rotation_euler.x = turn
+            rig.pose.bones[name].keyframe_insert("rotation_euler", frame=frame)
+    with pytest.raises(twobone_addon.TwoBoneError) as refused:
+        twobone_addon.plant(armature=rig.name)
+    shown = Layout()
+    assert draw_remedy(shown, refused.value.sentence)
+    assert shown.buttons() == ["twobone.switch", "twobone.switch"]
+    before = keys_by_path(rig)
+    assert bpy.ops.twobone.switch(**shown.values("twobone.switch", 1)) == {"FINISHED"}
+    for frame in (1, 2, 3):
+        bpy.context.scene.frame_set(frame)
+        assert (seen_foot(rig) - rig.matrix_world @ rig.pose.bones["foot_fk"].head).length < 1e-6
+    after = keys_by_path(rig)
+    assert {path: after[path] for path in before} == before
+    assert {path for path, _ in after.keys() - before.keys()} <= {'pose.bones["hip"]["FK_IK"]'}
+
+
+def test_keys_of_fk_are_not_offered_where_it_has_none(empty_file):
+    rig = switched_leg()
+    select_bones(rig, "shin_fk")
+    bpy.ops.twobone.add_target()
+    with pytest.raises(twobone_addon.TwoBoneError) as refused:
+        twobone_addon.nudge(armature=rig.name, chain=rig.twobone.chains[0].name, offset=(0, 0.1, 0))
+    shown = Layout()
+    assert draw_remedy(shown, refused.value.sentence)
+    assert shown.buttons() == ["twobone.switch"]

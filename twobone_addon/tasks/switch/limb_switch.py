@@ -29,7 +29,7 @@ from ...scene.graph.rig_graph import Stillness, dependencies
 from ...scene.keys.destinations import has_baked_strip
 from ...scene.keys.guarding import refuse_unwritable
 from ...scene.keys.ledger import Ledger
-from ...scene.keys.reading import is_animated, read_keyed
+from ...scene.keys.reading import is_rotation_animated, read_keyed
 from ...scene.keys.replaced import limb_name
 from ...scene.keys.tables import ChannelKeys, StraightKeys
 from ...scene.keys.writing import Change
@@ -83,9 +83,7 @@ def is_moved_by_ik(scene: Scene, settings: BakeSettings, armature: Object, names
         return False
     if is_led:
         return True
-    bones = (armature.pose.bones[name] for name in (names.upper, names.lower))
-    paths = [bone.path_from_id(channel) for bone in bones for channel in ("rotation_quaternion", "rotation_euler")]
-    return not any(is_animated(armature, path) for path in paths)
+    return not any(is_rotation_animated(armature.pose.bones[name]) for name in (names.upper, names.lower))
 
 
 def fk_settings_over(scene: Scene, armature: Object, names: ChainNames, within: tuple[float, float]) -> list[Setting]:

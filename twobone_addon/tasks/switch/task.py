@@ -19,6 +19,7 @@ from ...records import replace
 from ...said import Sentence
 from ...scene.actions import OwnAction
 from ...scene.blender_types import Object, Property, Scene
+from ...scene.keys.reading import is_rotation_animated
 from ...scene.keys.writing import Change
 from ...scene.lookup import find_armature
 from ...scene.rig.constraints import is_acting
@@ -138,6 +139,9 @@ def _proved(scene: Scene, solved: SolvedSwitch, before: Samples, after: Samples)
         remedy = Sentence('Nothing was changed. Mute constraint "{constraint}" of bone "{bone}" first.', values)
     if any((part.moved or 0.0) > PLACED * limb.seen.length for part in solved.parts):
         remedy = Sentence("Nothing was changed: the rig's own IK cannot match this pose more closely.")
+    own = [limb.names.upper, limb.names.lower] if limb.to == "FK" else []
+    if any(is_rotation_animated(limb.armature.pose.bones[name]) for name in own):
+        remedy = Sentence("{remedy} Or set Motion to Keep, which shows the keys that FK has.", {"remedy": remedy})
     refuse_movement(moved_bones(limb.seen, before.on(keyed), after.on(keyed), slack=slack), units, remedy)
     moved = moved_bones(limb.seen, before.on(inside), after.on(inside))
     farthest = max((move.distance for move in moved), default=0.0)
