@@ -128,3 +128,26 @@ def test_a_foot_that_cannot_be_keyed_along_is_refused_by_one_sentence_in_all_tas
         before = before or all_keys(rig)
         assert all_keys(rig) == before
     assert len(said) == 1
+
+
+def weigh(rig, *bones):
+    """A mesh with one vertex for each bone, which carries it."""
+    data = bpy.data.meshes.new("Shoes")
+    data.from_pydata([rig.data.bones[bone].head_local for bone in bones], [], [])
+    mesh = bpy.data.objects.new("Shoes", data)
+    bpy.context.scene.collection.objects.link(mesh)
+    mesh.modifiers.new("Skin", "ARMATURE").object = rig
+    for number, bone in enumerate(bones):
+        mesh.vertex_groups.new(name=bone).add([number], 1.0, "REPLACE")
+
+
+@pytest.mark.parametrize("shoe", [None, "FootL"])
+def test_a_control_at_the_ankle_that_deforms_nothing_stays_where_it_is(rig, shoe):
+    """Bones deform by default, so a control does, though no mesh has a weight for it."""
+    left_leg(rig).tip, left_leg(rig).tip_end = "LowerLegL", "TAIL"
+    weigh(rig, "UpperLegL", "LowerLegL", *filter(None, [shoe]))
+    before = foot(rig)[1]
+    report = bake(rig)
+    moved = np.linalg.norm(foot(rig)[1] - before, axis=1).max()
+    said = [note for chain in report.chains for note in chain.notes if "along" in note.template]
+    assert (moved > 0.1, bool(said)) == ((True, True) if shoe else (False, False))

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 
 from ..scene.blender_types import Channel, CurveBag, Object, Scene
 from ..scene.keys.clearing import put_table
-from ..scene.keys.destinations import is_untouched_strip, muted_strips, trial_actions
+from ..scene.keys.destinations import baked_strips, is_untouched_strip, muted_strips, trial_actions
 from ..scene.keys.ledger import Ledger
 from ..scene.keys.reading import read_curve
-from ..scene.keys.replaced import Kept, Span, given_back, is_untouched
+from ..scene.keys.replaced import Kept, Span, given_back, is_untouched, keys_before
 from ..scene.keys.tables import NO_KEYS, key_numbers
 from ..scene.keys.writing import Earlier
 from ..scene.lookup import object_named
@@ -70,6 +70,44 @@ def starting_over(scene: Scene, task: str, reaches: Sequence[ToWrite]) -> Iterat
             if keys is not None:
                 _take_back(object_named(name), keys)
         yield beginning
+
+
+CONVERSIONS = frozenset({"convert", "switch"})
+"""Tasks after which other bones or constraints pose a limb that is seen as before: without their keys it is not."""
+
+
+def was_keyed(armature: Object) -> bool:
+    """Whether runs have keyed an armature, and what they replaced can be played again for a while."""
+    return bool(armature.is_editable and (_keyed_before(armature) or baked_strips(armature)))
+
+
+@contextmanager
+def before_tasks(scene: Scene, armature: Object) -> Iterator[None]:
+    """Within the block, show the motion of an armature from before any task keyed it; afterwards everything is as it was.
+
+    Where a limb was converted or switched, the motion from before its last task, unless that was this one.
+    """
+    strips = [(armature.name, name) for name in baked_strips(armature)]
+    with edits_kept(scene, [armature], set()), muted_strips(strips), trial_actions([armature]):
+        bag, values = ensure_curve_bag(armature), []
+        for channel, kept in _keyed_before(armature).items():
+            table = read_curve(bag, channel) or NO_KEYS
+            before = keys_before(kept, table, to_beginning=not CONVERSIONS.isdisjoint(kept.tasks))
+            put_table(bag, channel, "", before, present=table, stays=kept.had_curve)
+            if not len(before["co"]) and kept.value is not None:
+                values.append(Edit(armature, *channel, kept.value))
+        apply_edits(values)
+        yield
+
+
+def _keyed_before(armature: Object) -> dict[Channel, Kept]:
+    """What runs replaced on the bones of an armature, but for the last keys of conversions."""
+    ledger = Ledger.present(armature)
+    return {
+        channel: kept
+        for channel, kept in (ledger.channels.items() if ledger is not None else ())
+        if channel.path.startswith("pose.bones[") and "].constraints[" not in channel.path and kept.task not in CONVERSIONS
+    }
 
 
 @dataclass(frozen=True, slots=True)

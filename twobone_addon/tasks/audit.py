@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
@@ -20,6 +20,7 @@ from ..core.contacts.skating import skating_frames
 from ..core.rig.bones import RestChain
 from ..errors import ChainError, FileError, ObjectError, SettingError, refused_by_system
 from ..files import read, read_table, refuse_unwritable, write
+from ..pipeline.beginning import before_tasks, was_keyed
 from ..pipeline.chosen_actions import own_span
 from ..pipeline.plan.completing import names_of
 from ..pipeline.plan.found_chain import chain_found
@@ -35,6 +36,7 @@ from ..scene.ground import GroundSurface, changes_shape
 from ..scene.lookup import file_at, find_armature, object_named, open_file, playing_action
 from ..scene.rig.rest_reading import carrier_of
 from ..scene.sampling.quantities import Quantity, Samples
+from ..scene.visible.feet_beside import feet_beside
 from ..settings.options import ACTIVE
 from ..settings.tasks import TABLES, AuditSettings
 from .find_contacts.plan import ContactPlan, Legs, contact_frames, contacts_source, foot_plan, keyed_contact
@@ -111,6 +113,11 @@ class LimbAudit:
     """Largest distance of the foot from the motion before Plant Feet, limb lengths; `None` if the clip is not planted here."""
     departure_frame: float | None = None
     """Frame of `departure`."""
+    torn: float | None = None
+    """Largest distance that a foot beside the limb is farther from the limb's end than before any task keyed them, limb lengths;
+    `None` where the foot is on the limb, or nothing is known of before."""
+    torn_frame: float | None = None
+    """Frame of `torn`."""
     contacts: list[ContactAudit]
 
 
@@ -196,6 +203,8 @@ CONTACT_FAST = 0.3
 of a network that skates at least 0.35."""
 OFTEN = 0.25
 """Largest share of frames with sunk soles that is fine."""
+TORN = 0.01
+"""Distance of a foot from its limb, limb lengths, beyond that of the motion from before all tasks, up to which it is on it."""
 SHORTEST = 1.5
 """Duration of a clip, seconds, from which on jitter can be told from motion: a cycle of a second has no frames at rest."""
 OFF_ZERO = 0.12
@@ -211,6 +220,13 @@ class AuditedLimb:
     rest: RestChain
     bones: tuple[Quantity, Quantity, Quantity]
     """World matrices of the upper bone, the lower bone, and the bone that carries the tip."""
+    foot: Quantity | None
+    """World matrix of a foot that the limb only meets; `None` where it has none."""
+
+    def gaps(self, samples: Samples) -> Array:
+        """Distances `(F,)` of such a foot from the limb's end."""
+        end = posed_point(self.rest.tip, samples.every(self.bones[2]))
+        return np.zeros(len(end)) if self.foot is None else magnitude(samples.every(self.foot)[:, :3, 3] - end)
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,6 +245,14 @@ class AuditPlan:
     """Measures of the report to compare with, by action and limb; empty without one."""
     departures: Mapping[str, tuple[float, float]]
     """Largest distance of planted feet from their motion before, and its frame, by limb."""
+
+    def quantities(self) -> list[Quantity]:
+        """What is sampled."""
+        return [quantity for limb in self.limbs for quantity in limb.bones] + [*self.feet_beside(), *self.contacts.quantities()]
+
+    def feet_beside(self) -> list[Quantity]:
+        """The feet that limbs only meet."""
+        return [limb.foot for limb in self.limbs if limb.foot is not None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,13 +292,20 @@ class _Check:
 def audit_clip(scene: Scene, settings: AuditSettings, active: Object | None, chosen: OwnAction | None) -> Story[AuditReport]:
     """Measure whether a clip skates, floats, sinks, pops or has a seam; draw it on request."""
     plan = plan_audit(scene, settings, active, own_span(chosen))
-    quantities = [quantity for limb in plan.limbs for quantity in limb.bones] + plan.contacts.quantities()
-    samples = yield Sample(quantities, plan.contacts.frames, settings.evaluation)
+    quantities, armature = plan.quantities(), object_named(plan.armature)
+    has_before = bool(plan.feet_beside()) and was_keyed(armature)
+    share = 0.5 if has_before else 1.0
+    samples = yield Sample(quantities, plan.contacts.frames, settings.evaluation, share=share)
     if not all(np.abs(samples[quantity]).max() < HUGE for quantity in quantities):
         raise ObjectError(
             'Armature "{armature}" has a transform that is not a number. Clear its transform.', armature=plan.armature
         )
-    solution = audited(plan, samples)
+    before = None
+    if has_before:
+        legs = [quantity for limb in plan.limbs if limb.foot is not None for quantity in (limb.bones[2], limb.foot)]
+        with before_tasks(scene, armature):
+            before = yield Sample(legs, plan.contacts.frames, settings.evaluation, start=share, share=1.0 - share)
+    solution = audited(plan, samples, before)
     report = audit_report(scene, plan, solution, chosen.name if chosen is not None else "")
     if not settings.picture:
         return report
@@ -393,7 +424,9 @@ def clips_of(report: AuditReport | ClipsReport) -> Sequence[Clip]:
 def _limb(armature: Object, chain: str, kind: str, names: ChainNames) -> AuditedLimb:
     last = carrier_of(armature, names)
     bones = tuple(Quantity("WORLD", armature.name, bone) for bone in (names.upper, names.lower, last))
-    return AuditedLimb(chain, kind, chain_found(armature, names).rest, bones)  # type: ignore[arg-type]
+    feet = feet_beside(armature, names)
+    foot = Quantity("WORLD", armature.name, feet[0].name) if feet else None
+    return AuditedLimb(chain, kind, chain_found(armature, names).rest, bones, foot)  # type: ignore[arg-type]
 
 
 def is_clip_picture(path: Path) -> bool:
@@ -424,8 +457,8 @@ def _measures(limb: Mapping[str, Any]) -> dict[str, float]:
     return {name: float(limb[name]) for name in MEASURES if limb.get(name) is not None}
 
 
-def audited(plan: AuditPlan, samples: Samples) -> Audited:
-    """Measure one clip from its samples."""
+def audited(plan: AuditPlan, samples: Samples, before: Samples | None) -> Audited:
+    """Measure one clip from its samples, and from those of its feet beside limbs `before` any task keyed them, where known."""
     contacts, settings, rate = plan.contacts, plan.settings, plan.contacts.rate
     feet, found, skating, speed = None, None, None, 0.0
     states, skates, first, is_level = (
@@ -486,6 +519,9 @@ def audited(plan: AuditPlan, samples: Samples) -> Audited:
             loop_speed_gap=speed_gap,
             contacts=[],
         )
+        if before is not None and limb.foot is not None:
+            farther = (limb.gaps(samples) - limb.gaps(before))[first:] / length
+            limb_audit = replace(limb_audit, torn=max(0.0, float(farther.max())), torn_frame=float(frames[farther.argmax()]))
         if feet is not None and limb.chain in stances:
             number = [foot.chain for foot in contacts.feet].index(limb.chain)
             rows = [
@@ -529,65 +565,75 @@ def _with_heights(
     )
 
 
-def _checks(  # noqa: C901 - one list of limits
-    scene: Scene, plan: AuditPlan, solution: Audited
-) -> Iterator[_Check]:
+def _compared(value: float, limit: float, frame: float, template: str, **values: Any) -> _Check:
+    ratio = value / limit if limit > 0.0 else (float("inf") if value > 0.0 else 0.0)
+    return _Check(min(ratio, 1e9), frame, note(template, frame=frame, **values))
+
+
+def _checks(scene: Scene, plan: AuditPlan, solution: Audited) -> Iterator[_Check]:
     """Compare every measure that has a limit with it."""
     settings, units, frames = plan.settings, units_of(scene), plan.contacts.frames
     feet = [limb for limb in solution.limbs if limb.skate_share is not None]
     text = Lengths(units, max(limb.length for limb in feet)).said if feet else units.text
 
-    def check(value: float, limit: float, frame: float, template: str, **values: Any) -> _Check:
-        ratio = value / limit if limit > 0.0 else (float("inf") if value > 0.0 else 0.0)
-        return _Check(min(ratio, 1e9), frame, note(template, frame=frame, **values))
-
     if solution.first:
-        yield check(2.0, 1.0, float(frames[0]), "the first frame ({frame:g}) is a rest pose")
+        yield _compared(2.0, 1.0, float(frames[0]), "the first frame ({frame:g}) is a rest pose")
     rows = [(row.slide / limb.length, row.height / limb.length, row, limb) for limb in feet for row in limb.contacts]
     if rows:
         worst = max(rows, key=lambda row: row[0])
         slide = float(np.median([row[0] for row in rows]))
         why = "feet slide by {distance} a contact, farthest from frame {frame:g}"
-        yield check(slide, settings.max_slide, worst[2].first, why, distance=text(slide * worst[3].length))
+        yield _compared(slide, settings.max_slide, worst[2].first, why, distance=text(slide * worst[3].length))
         if solution.is_level:
             level = float(np.median([row[1] for row in rows]))
             why = "feet stand {distance} over the ground (frame {frame:g})"
-            yield check(max(0.0, level), settings.max_float, rows[0][2].first, why, distance=text(abs(level) * worst[3].length))
+            yield _compared(
+                max(0.0, level), settings.max_float, rows[0][2].first, why, distance=text(abs(level) * worst[3].length)
+            )
     for limb in feet:
         who = {"limb": limb.chain}
         why, far = "{limb} was planted {share:.0%} of its length off the animation (frame {frame:g})", limb.departure or 0.0
-        yield check(far, LARGE_REPAIR, limb.departure_frame or 0.0, why, share=far, **who)
+        yield _compared(far, LARGE_REPAIR, limb.departure_frame or 0.0, why, share=far, **who)
         start = limb.contacts[0].first if limb.contacts else float(frames[0])
         if limb.slide is not None:
             why = "{limb} slides by {distance} a contact (from frame {frame:g})"
             farthest = max(limb.contacts, key=lambda row: row.slide).first
-            yield check(limb.slide / limb.length, ALONE * settings.max_slide, farthest, why, distance=text(limb.slide), **who)
+            yield _compared(limb.slide / limb.length, ALONE * settings.max_slide, farthest, why, distance=text(limb.slide), **who)
         # Toes are also low while they swing, so low frames alone do not prove skating; the speed of standing feet decides.
         if limb.slide is None or solution.standing_speed > CONTACT_FAST:
             why = "{limb} skates at {share:.0%} of its low frames"
-            yield check(limb.skate_share or 0.0, settings.max_skate, start, why, share=limb.skate_share or 0.0, **who)
+            yield _compared(limb.skate_share or 0.0, settings.max_skate, start, why, share=limb.skate_share or 0.0, **who)
         if limb.floating is not None and limb.sinking is not None and limb.sinking_share is not None:
             why = "{limb} stands {distance} over the ground (frame {frame:g})"
             high = limb.floating / limb.length
-            yield check(high, ALONE * settings.max_float, start, why, distance=text(limb.floating), **who)
+            yield _compared(high, ALONE * settings.max_float, start, why, distance=text(limb.floating), **who)
             why, deep = "{limb} is up to {distance} in the ground, at {share:.0%} of the frames", limb.sinking / limb.length
             ratio = max(limb.sinking_share / OFTEN, deep / max(DEEP * settings.max_sink, 1e-9))
-            yield check(ratio, 1.0, start, why, distance=text(limb.sinking), share=limb.sinking_share, **who)
+            yield _compared(ratio, 1.0, start, why, distance=text(limb.sinking), share=limb.sinking_share, **who)
     for limb in solution.limbs:
-        who = {"limb": limb.chain}
-        why = "{limb}: the joint pops at frame {frame:g}"
-        yield check(limb.knee_pop_worst, settings.max_knee_pop, limb.knee_pop_frame, why, **who)
-        yield check(limb.limb_pop, settings.max_limb_pop, limb.limb_pop_frame, "{limb} pops at frame {frame:g}", **who)
-        why = "{limb} bends to the wrong side by {degrees:.0f} degrees at frame {frame:g}"
-        degrees = float(np.degrees(limb.hyperextension))
-        yield check(limb.hyperextension, settings.max_hyperextension, limb.hyperextension_frame, why, degrees=degrees, **who)
-        if limb.jitter is not None:
-            why = "{limb} jitters by {distance}"
-            yield check(limb.jitter, settings.max_jitter, float(frames[0]), why, distance=text(limb.jitter * limb.length), **who)
-        if plan.is_cycle:
-            why = "{limb}: the cycle's ends are {distance} apart (frame {frame:g})"
-            distance = text(limb.loop_gap * limb.length)
-            yield check(limb.loop_gap, settings.max_loop_gap, float(frames[-1]), why, distance=distance, **who)
+        yield from _limb_checks(plan, limb, text)
+
+
+def _limb_checks(plan: AuditPlan, limb: LimbAudit, text: Callable[[float], str]) -> Iterator[_Check]:
+    """Compare the measures that arms have as well with their limits; `text` says lengths."""
+    settings, frames = plan.settings, plan.contacts.frames
+    who = {"limb": limb.chain}
+    if limb.torn is not None:
+        why = "{limb}: the foot is {share:.1%} of the limb farther from it than before it was keyed (frame {frame:g})"
+        yield _compared(limb.torn, TORN, limb.torn_frame or 0.0, why, share=limb.torn, **who)
+    why = "{limb}: the joint pops at frame {frame:g}"
+    yield _compared(limb.knee_pop_worst, settings.max_knee_pop, limb.knee_pop_frame, why, **who)
+    yield _compared(limb.limb_pop, settings.max_limb_pop, limb.limb_pop_frame, "{limb} pops at frame {frame:g}", **who)
+    why = "{limb} bends to the wrong side by {degrees:.0f} degrees at frame {frame:g}"
+    degrees = float(np.degrees(limb.hyperextension))
+    yield _compared(limb.hyperextension, settings.max_hyperextension, limb.hyperextension_frame, why, degrees=degrees, **who)
+    if limb.jitter is not None:
+        why = "{limb} jitters by {distance}"
+        yield _compared(limb.jitter, settings.max_jitter, float(frames[0]), why, distance=text(limb.jitter * limb.length), **who)
+    if plan.is_cycle:
+        why = "{limb}: the cycle's ends are {distance} apart (frame {frame:g})"
+        distance = text(limb.loop_gap * limb.length)
+        yield _compared(limb.loop_gap, settings.max_loop_gap, float(frames[-1]), why, distance=distance, **who)
 
 
 def _apart(paths: Sequence[Path]) -> list[Path]:

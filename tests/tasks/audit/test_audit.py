@@ -7,10 +7,13 @@ import re
 import bpy
 import numpy as np
 import pytest
-from mathutils import Euler
+from mathutils import Euler, Vector
 
+import twobone_addon as twobone
 from tests.blank import empty
+from tests.tasks.checks.beside import ways_to_the_foot
 from tests.tasks.checks.file_dump import differences, dump_file
+from tests.tasks.rigs.robot import LAST, robot
 from tests.tasks.rigs.walker import Walk, build_walker
 from tests.tasks.scenes import key_channel
 
@@ -222,3 +225,60 @@ def test_the_panel_lists_the_worst_clip_first_and_a_click_goes_to_it():
     assert bpy.ops.twobone.audit_show(**shown) == {"FINISHED"}
     assert armature.animation_data.action == other
     assert bpy.context.scene.frame_current == int(worst["worst_frame"])
+
+
+@pytest.fixture
+def robot_on_fk():
+    """The robot after *Switch to FK*, with its left leg baked to a target that moves: its foot is keyed along."""
+    armature = robot()
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, LAST
+    bpy.context.view_layer.objects.active = armature
+    twobone.find_limbs(targets=True)
+    twobone.switch(to="FK", scope="ACTIVE")
+    target = next(chain for chain in armature.twobone.chains if chain.upper == "UpperLegL").target
+    bpy.context.scene.frame_set(6)
+    target.location.z += 0.3
+    target.keyframe_insert("location", frame=6)
+    twobone.bake_all(scope="ACTIVE")
+    return armature
+
+
+def of_left_leg(report):
+    return next(chain for chain in report["chains"] if chain["chain"] == "Left Leg")
+
+
+def test_a_foot_that_goes_along_with_its_leg_is_not_torn(robot_on_fk):
+    before = dump_file()
+    report = audit()
+    assert differences(before, dump_file()) == []
+    assert of_left_leg(report)["torn"] < 1e-4
+    assert "farther from it" not in report["sentence"]
+
+
+@pytest.mark.parametrize("share", [0.007, 0.02])
+def test_a_foot_that_is_torn_off_its_leg_is_named_with_its_frame(robot_on_fk, share):
+    """Its keys are edited, as by somebody who works on the feet alone; from a hundredth of the leg on it is seen."""
+    frame = 9
+    shown, before = ways_to_the_foot(robot_on_fk, "LowerLegL", "FootL", [frame])
+    leg = of_left_leg(audit())["length"]
+    foot = robot_on_fk.pose.bones["FootL"]
+    away = (shown[0] / np.linalg.norm(shown[0]) if np.linalg.norm(shown[0]) > 1e-3 else np.array([0.0, 0.0, 1.0])) * share * leg
+    bpy.context.scene.frame_set(frame)
+    # Its bone stands in a root without rotation, so its location is that in the bone's own axes.
+    foot.location += foot.bone.matrix_local.to_3x3().inverted() @ Vector(away)
+    foot.keyframe_insert("location", frame=frame)
+    assert np.linalg.norm(ways_to_the_foot(robot_on_fk, "LowerLegL", "FootL", [frame])[1] - before) == pytest.approx(
+        share * leg, rel=1e-3
+    )
+    report = audit()
+    assert of_left_leg(report)["torn"] == pytest.approx(share, rel=0.02)
+    assert of_left_leg(report)["torn_frame"] == frame
+    sentence = f"Left Leg: the foot is {share:.1%} of the limb farther from it than before it was keyed (frame {frame})"
+    assert (sentence in report["sentence"]) == (share > 0.01)
+
+
+def test_a_foot_that_no_task_has_keyed_has_no_earlier_place():
+    bpy.context.view_layer.objects.active = robot()
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, LAST
+    twobone.find_limbs()
+    assert of_left_leg(audit())["torn"] is None

@@ -191,10 +191,14 @@ def is_untouched_strip(armature: Object, name: str) -> bool | None:
     )
 
 
+def baked_strips(armature: Object) -> list[str]:
+    """Names of the strips of an armature that play nothing but baked keys."""
+    return [track.name for track in tracks_of(armature.animation_data) if _baked_strip(armature, track.name) is not None]
+
+
 def is_planted(armature: Object) -> bool:
     """Whether any keys of a planting are left, in the action that an armature plays or in strips."""
-    planted_strips = [_baked_strip(armature, track.name) for track in tracks_of(armature.animation_data)]
-    strips = [strip for strip in planted_strips if strip is not None]
+    strips = [_baked_strip(armature, name) for name in baked_strips(armature)]
     of_action = Ledger.present(armature)
     ledgers = [Ledger.of(strip_bag(strip)) for strip in strips] + ([of_action] if of_action else [])
     return any(ledger.planted_paths() for ledger in ledgers) or any(strip.action.get(ROOT) for strip in strips)

@@ -472,6 +472,14 @@ def given_back(kept: Kept, table: KeyTable, start: float, end: float, *, to_begi
     return GivenBack(merged, int(gone.sum()), int(edited.sum()), left)
 
 
+def keys_before(kept: Kept, table: KeyTable, *, to_beginning: bool) -> KeyTable:
+    """Keys of a channel as they were before any run, or before the last task `to_beginning`, whether edited since or not."""
+    layer, frames = kept.beginning if to_beginning else kept.layers[0], table["co"][:, 0]
+    written = kept.written.frames[kept.written.own] if to_beginning else kept.written.frames
+    rest = some_keys(table, ~(are_within_any(frames, layer.spans) | are_among(frames, written)))
+    return _with_handles(_with_handles(united(rest, layer.keys), layer.beside), layer.keys)
+
+
 def _are_edited(kept: Kept, table: KeyTable, baked: Mask) -> Mask:
     """Mask `(K,)` of written keys whose value or handle height was edited; none where the `baked` ones were moved in time."""
     known = are_among(table["co"][:, 0], kept.written.frames)

@@ -250,6 +250,8 @@ def stays_behind(foot: PoseBone, names: ChainNames) -> bool:
 def feet_elsewhere(armature: Object, names: ChainNames) -> list[PoseBone]:
     """The deforming bones at the end of a limb that are parented elsewhere, the highest in the hierarchy first.
 
+    Where meshes have weights, only bones that carry some of one, themselves or by a bone below.
+
     None where its tip is such a bone, or where the limb has a foot of its own.
     """
     carrier, own = armature.pose.bones[names.tip], foot_bone(armature, names)
@@ -268,6 +270,14 @@ def feet_elsewhere(armature: Object, names: ChainNames) -> list[PoseBone]:
         and foot not in carrier.parent_recursive
         and (foot.bone.head_local - end).length <= near
     ]
+    if feet:
+        # Bones deform by default, so where weights are known, they tell a foot from a control.
+        weighted = read_once(_weighted_bones, armature)
+        feet = [
+            foot
+            for foot in feet
+            if not weighted or not weighted.isdisjoint(bone.name for bone in (foot.bone, *bones_below(foot.bone)))
+        ]
     return sorted(feet, key=lambda foot: len(foot.parent_recursive))
 
 
