@@ -262,3 +262,17 @@ def test_contacts_of_a_limb_are_seen_if_it_is_on_fk_all_over_the_range_whatever_
     assert bpy.ops.twobone.find_contacts() == {"FINISHED"}
     (found,) = json.loads(bpy.context.window_manager.twobone_report)["chains"]
     assert found["is_seen"] == (on_ik.start > LAST)
+
+
+def test_a_constraint_that_adds_what_the_limb_does_is_refused_before_anything_is_turned(empty_file):
+    """In the rest pose it adds nothing, but once keys turn the upper bone the lower one goes beside its own."""
+    set_range(1, LAST)
+    rig = build_armature(LEG)
+    key_places(add_empty("Target"), [(0.1, 0.3 - 0.03 * frame, -0.5) for frame in range(LAST)])
+    copy = rig.pose.bones["lower"].constraints.new("COPY_ROTATION")
+    copy.target, copy.subtarget, copy.mix_mode = rig, "upper", "BEFORE"
+    copy.target_space = copy.owner_space = "LOCAL"
+    activate(rig)
+    assert_refused(CALLS["bake"], 'Constraint "Copy Rotation" poses bone "lower", so it would not be where keys take it. Mute it')
+    copy.use_x = copy.use_y = copy.use_z = False
+    assert CALLS["bake"]() == {"FINISHED"}

@@ -65,25 +65,41 @@ def override_of(
             share = _share(tried, bone, limb[-1])
             if share < FOLLOWS:
                 return _culprit(tried, bone, limb, share, weights)
-        return _added(tried, weights)
+        return _added(tried, limb, weights)
 
 
-def _added(tried: TrialRig, weights: Mapping[tuple[str, str], float]) -> Override | None:
-    """The constraint that takes a bone elsewhere, on top of its keys."""
+def _added(tried: TrialRig, limb: Sequence[str], weights: Mapping[tuple[str, str], float]) -> Override | None:
+    """The constraint that takes a bone elsewhere, on top of its keys, in the pose as it is or when a bone of the limb turns.
+
+    Some add what another bone of the limb does, which is nothing in many a pose that a rig has before it is keyed.
+    """
     for (owner, name), weight in weights.items():
-        constraint = tried.thing.pose.bones[owner].constraints[name]
         if weight <= 0.0:
             continue
-        pose = tried.evaluated(tried.thing).pose.bones[owner]
-        before, length = np.array(pose.matrix), pose.length
-        constraint.mute = True
-        tried.layer.update()
-        change = np.array(tried.evaluated(tried.thing).pose.bones[owner].matrix) - before
-        constraint.mute = False
-        tried.layer.update()
-        if max(np.abs(change[:3, :3]).max(), np.abs(change[:3, 3]).max() / max(length, np.finfo(float).tiny)) > ELSEWHERE:
+        if _displaces(tried, owner, name):
             return Override(owner, name, 1.0)
+        for bone in limb:
+            turned = tried.thing.pose.bones[bone]
+            basis = turned.matrix_basis.copy()
+            for axis in "XYZ":
+                turned.matrix_basis = basis @ Matrix.Rotation(SMALL, 4, axis)
+                if _displaces(tried, owner, name):
+                    return Override(owner, name, 1.0)
+            turned.matrix_basis = basis
     return None
+
+
+def _displaces(tried: TrialRig, owner: str, name: str) -> bool:
+    """Whether a constraint takes a bone elsewhere than it would be without it."""
+    constraint = tried.thing.pose.bones[owner].constraints[name]
+    tried.layer.update()
+    pose = tried.evaluated(tried.thing).pose.bones[owner]
+    before, length = np.array(pose.matrix), pose.length
+    constraint.mute = True
+    tried.layer.update()
+    change = np.array(tried.evaluated(tried.thing).pose.bones[owner].matrix) - before
+    constraint.mute = False
+    return max(np.abs(change[:3, :3]).max(), np.abs(change[:3, 3]).max() / max(length, np.finfo(float).tiny)) > ELSEWHERE
 
 
 def _culprit(tried: TrialRig, bone: str, limb: Sequence[str], share: float, weights: Mapping[tuple[str, str], float]) -> Override:
