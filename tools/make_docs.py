@@ -12,10 +12,11 @@ import itertools
 import json
 import math
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import fields
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import is_dataclass
 from pathlib import Path
-from typing import Any
+from types import NoneType, UnionType
+from typing import Any, get_args, get_origin
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -24,7 +25,9 @@ from tools.make_help import HELP, help_page  # noqa: E402, the checkout is on th
 from tools.make_stub import STUB, stub  # noqa: E402
 from tools.message_notes import HEADINGS, NOTES  # noqa: E402, the checkout is on the path only now
 from tools.messages import messages  # noqa: E402
-from twobone_addon.pipeline.report.reports import ChainReport, Fingerprint, Report, Visible  # noqa: E402
+from twobone_addon.pipeline.report.form import told_types  # noqa: E402
+from twobone_addon.pipeline.report.reports import ClipReport, ClipsReport, Report  # noqa: E402
+from twobone_addon.said import Sentence  # noqa: E402
 from twobone_addon.settings import OPTIONS  # noqa: E402
 from twobone_addon.settings.bake_options import KeySettings  # noqa: E402
 from twobone_addon.settings.feet import (  # noqa: E402
@@ -33,12 +36,6 @@ from twobone_addon.settings.feet import (  # noqa: E402
     PlantSettings,
 )
 from twobone_addon.settings.options import Group, Option, OptionKind, options_of  # noqa: E402
-from twobone_addon.tasks import find_limbs as limbs  # noqa: E402
-from twobone_addon.tasks.convert.task import ConvertedReport  # noqa: E402
-from twobone_addon.tasks.find_contacts import task as contacts  # noqa: E402
-from twobone_addon.tasks.give.baking import TargetReport  # noqa: E402
-from twobone_addon.tasks.plant.report import reports as planting  # noqa: E402
-from twobone_addon.tasks.switch.reports import SwitchReport  # noqa: E402
 
 OPTIONS_PAGE = ROOT / "docs" / "options.md"
 SCHEMAS = ROOT / "docs" / "schemas"
@@ -102,46 +99,21 @@ OF_TASKS = {
 }
 """Introductions to the settings of each task; a task without one gets its tooltip."""
 
-REPORTS: dict[str, tuple[str, tuple[type, ...]]] = {
-    "bake": ("Bake. Each entry of `chains`, and beside it the same for the whole bake:", (ChainReport, Visible, Fingerprint)),
-    "convert": ("Convert IK to FK Keys. As `bake`, and for each limb:", (ConvertedReport,)),
-    "give": ("Bake Target from Chain. As `bake`, and for each target:", (TargetReport,)),
-    "inspect": ("`twobone report`: as `bake`, measured on the animation that is there.", ()),
-    "dry_run": (
-        "`twobone bake --dry-run`. Each of `chains` has settings and counts as `bake`, `lengths` and the `curves` to write.",
-        (),
-    ),
-    "chains": ("`twobone chains`: name of the `scene`, and of each of its `chains` the settings.", ()),
-    "switch": ("Switch to FK, Switch to IK. Each entry of `chains`; a single one stands beside it as well:", (SwitchReport,)),
-    "find_limbs": ("Find Limbs.", (limbs.LimbsReport, limbs.LimbReport, limbs.LeftOutLimb)),
-    "find_contacts": (
-        "Find Contacts. `contacts` of a chain are `[first, last, point]`, the point `HEEL`, `BALL` or `BOTH`.",
-        (contacts.ContactReport, contacts.ChainContacts),
-    ),
-    "import_contacts": ("Import Contacts. As `find_contacts`.", ()),
-    "export_contacts": ("Export Contacts. As `find_contacts`.", ()),
-    "plant": (
-        "Plant Feet.",
-        (planting.PlantReport, planting.LegReport, planting.PlantedContact, planting.RootReport),
-    ),
-    "fit_root": ("Fit Root. `root` is that of Plant Feet.", (planting.RootFitReport, planting.ReachReport)),
+REPORTS = {
+    "bake": "Bake. The whole bake, and each entry of `chains`:",
+    "inspect": "`twobone report`: as `bake`, measured on the animation that is there.",
+    "dry_run": "`twobone bake --dry-run`.",
+    "convert": "Convert IK to FK Keys. As `bake`, and of all limbs and of each:",
+    "give": "Bake Target from Chain. As `bake`, and of all targets and of each:",
+    "switch": "Switch to FK, Switch to IK. All limbs together, and each entry of `chains`:",
+    "import_contacts": "Import Contacts. As `find_contacts`.",
+    "export_contacts": "Export Contacts. As `find_contacts`.",
+    "chains": "`twobone chains`: `kind`, `version`, name of the `scene`, and of each of its `chains` the settings.",
 }
-"""Kinds of reports that are described from records: introduction, and the records, outer ones first."""
+"""Introductions to kinds of reports; one without gets the label of its task."""
 
-TITLES = {
-    Visible: "`visible`",
-    Fingerprint: "`fingerprint`",
-    limbs.LimbReport: "Each entry of `limbs`",
-    limbs.LeftOutLimb: "Each entry of `left_out`",
-    contacts.ChainContacts: "Each entry of `chains`",
-    planting.LegReport: "Each entry of `chains`",
-    planting.PlantedContact: "Each entry of `contacts`",
-    planting.RootReport: "`root`",
-    planting.ReachReport: "Each entry of `chains`",
-}
-
-NOT_TOLD = {"units", "lengths", "seconds", "evaluation", "notes", "statements"}
-"""Fields that are left out: those that are not in the JSON, and those that every report has."""
+AS_ANOTHER = {"inspect", "import_contacts", "export_contacts"}
+"""Kinds with the fields of another, as their introduction says."""
 
 UNITS = {
     "NONE": "",
@@ -239,57 +211,87 @@ def note(text: str) -> str:
 
 def report_page() -> str:
     """The page about reports: the hand-written part down to the mark, then every field of every kind."""
-    from twobone_addon.command_line.schemas import KINDS  # noqa: PLC0415
+    from twobone_addon.desk.shapes import OfCommand, kinds  # noqa: PLC0415 - messages are collected without Blender, too
 
     by_hand = REPORT_PAGE.read_text(encoding="utf-8").split(MARK)[0]
-    return "\n".join([f"{by_hand}{MARK}\n", *(report_section(kind) for kind in KINDS)])
+    of_actions = ", ".join(f"`{kind}`" for kind, record in kinds().items() if issubclass(record, ClipReport))
+    shared = {
+        Report: "Every report",
+        ClipReport: f"Reports of {of_actions} also",
+        ClipsReport: "Reports of these over several actions of an armature, beside what every report has",
+        OfCommand: "Reports of the command line also",
+    }
+    told: set[type] = set()
+    heads = "\n\n".join(f"{head}:\n\n{tables_of(record, told)}" for record, head in shared.items())
+    sections = [report_section(kind, record, told) for kind, record in kinds().items()]
+    chains = f"### chains\n\n{REPORTS['chains']}\n"
+    return "\n".join([f"{by_hand}{MARK}\n\n{heads}\n", *sections, chains])
 
 
-def report_section(kind: str) -> str:
-    """The fields of one kind: of its task's records or those in `REPORTS`, otherwise the keys of its schema."""
-    from twobone_addon.command_line.schemas import schema  # noqa: PLC0415
+def report_section(kind: str, record: type, told: set[type]) -> str:
+    """The fields of one kind, and of the records in it that are not `told` yet."""
     from twobone_addon.tasks.all_tasks import all_tasks  # noqa: PLC0415
 
-    whole = {each.table.task: (f"{each.table.label}.", (each.record,)) for each in all_tasks()}
-    reports = whole | REPORTS
-    if kind not in reports:
-        made = schema(kind)
-        forms = made.get("anyOf", [made])
-        names = ", ".join(f"`{name}`" for name in dict.fromkeys(name for form in forms for name in form["properties"]))
-        return f"### {kind}\n\n{names}.\n"
-    introduction, records = reports[kind]
-    return "\n\n".join([f"### {kind}", introduction, *map(fields_table, records)]) + "\n"
+    labels = {task.table.task: f"{task.table.label}." for task in all_tasks()}
+    introduction = REPORTS.get(kind) or labels[kind]
+    tables = [] if kind in AS_ANOTHER else [tables_of(record, told)]
+    return "\n\n".join([f"### {kind}", introduction, *tables]) + "\n"
 
 
-def fields_table(record: type) -> str:
-    """A record's fields, each with its type and docstring; then those without a docstring."""
-    told = attribute_docs(record)
-    skipped = NOT_TOLD | ({"kind"} if issubclass(record, Report) else set())
-    skipped |= {entry.name for base in record.__bases__ if issubclass(base, ChainReport) for entry in fields(base)}
-    types = {entry.name: str(entry.type) for entry in fields(record) if entry.name not in skipped}
-    head = f"{TITLES[record]}:\n\n" if record in TITLES else ""
-    rows = "\n".join(f"| `{name}` | {in_json(types[name])} | {told[name]} |" for name in types if name in told)
-    others = ", ".join(f"`{name}`" for name in types if name not in told)
-    return f"{head}| field | type | meaning |\n|---|---|---|\n{rows}" + (f"\n\nAnd {others}." if others else "")
+def tables_of(record: type, told: set[type]) -> str:
+    """A table of the fields of a record, and one for each record in them that is not `told` yet, headed by its field."""
+    told.add(record)
+    types = told_types(record)
+    inherited = {name for base in record.__mro__[1:] if base in told for name in told_types(base)}
+    shown = {name: hint for name, hint in types.items() if name not in inherited}
+    meanings = attribute_docs(record)
+    rows = "\n".join(f"| `{name}` | {in_words(shown[name])} | {meanings[name]} |" for name in shown if name in meanings)
+    others = ", ".join(f"`{name}`" for name in shown if name not in meanings)
+    parts = [f"| field | type | meaning |\n|---|---|---|\n{rows}"] if rows else []
+    parts += [f"{'And ' if rows else ''}{others}."] if others else []
+    for name, hint in shown.items():
+        for inner in records_in(hint):
+            # The whole has the fields of its chains, which are told already.
+            if inner not in told and not issubclass(record, inner):
+                head = f"Each entry of `{name}`" if in_words(hint) == "list" else f"`{name}`"
+                parts.append(f"{head}:\n\n{tables_of(inner, told)}")
+    return "\n\n".join(parts)
+
+
+def records_in(hint: Any) -> Iterator[type]:
+    """The records in a type, but for those whose parts have a word of their own."""
+    from twobone_addon.desk.shapes import SettingsUsed  # noqa: PLC0415
+
+    if is_dataclass(hint) and hint not in {Sentence, SettingsUsed}:
+        yield hint  # type: ignore[misc]
+    for part in get_args(hint):
+        yield from records_in(part)
 
 
 def attribute_docs(record: type) -> dict[str, str]:
-    """The docstrings below the fields of a record, by name."""
-    found = {}
-    body = ast.parse(inspect.getsource(record)).body[0].body  # type: ignore[attr-defined]
-    for entry, after in itertools.pairwise(body):
-        if isinstance(entry, ast.AnnAssign) and isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
-            found[ast.unparse(entry.target)] = " ".join(str(after.value.value).split()).replace("`None`", "`null`")
-    return found
+    """Meaning of what a record tells, by name: the docstrings below its fields and in its properties, its own first."""
+    found: dict[str, str] = {}
+    for each in record.__mro__:
+        body = ast.parse(inspect.getsource(each)).body[0].body if each.__module__.startswith("twobone_addon") else []  # type: ignore[attr-defined]
+        for entry, after in itertools.pairwise(body):
+            if isinstance(entry, ast.AnnAssign) and isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
+                found.setdefault(ast.unparse(entry.target), str(after.value.value))
+        for entry in body:
+            if isinstance(entry, ast.FunctionDef) and ast.get_docstring(entry):
+                found.setdefault(entry.name, str(ast.get_docstring(entry)))
+    return {name: " ".join(text.split()).replace("`None`", "`null`") for name, text in found.items()}
 
 
-JSON_TYPES = {"str": "text", "Sentence": "text", "int": "number", "float": "number", "bool": "true, false", "None": "null"}
+WORDS = {str: "text", Sentence: "text", int: "number", float: "number", bool: "true, false", NoneType: "null"}
 
 
-def in_json(kind: str) -> str:
-    """A type annotation in words."""
-    parts = [part.strip() for part in kind.split(" | ")] if not kind.endswith("]") else [kind]
-    return " or ".join(JSON_TYPES.get(part, "list" if part.endswith("]") and "dict" not in part else "record") for part in parts)
+def in_words(hint: Any) -> str:
+    """A type in words."""
+    if isinstance(hint, UnionType):
+        return " or ".join(map(in_words, get_args(hint)))
+    if hint in WORDS:
+        return WORDS[hint]
+    return {dict: "table", Mapping: "table", list: "list", tuple: "list", Sequence: "list"}.get(get_origin(hint), "record")
 
 
 def options_page() -> str:

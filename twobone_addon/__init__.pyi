@@ -8,9 +8,11 @@ from .pipeline.report.reports import BakeReport, ClipsReport
 from .tasks.align import AlignReport
 from .tasks.audit import AuditReport
 from .tasks.clear import ClearReport
+from .tasks.convert.task import ConvertReport
 from .tasks.find_contacts.task import ContactReport
 from .tasks.find_limbs import LimbsReport
 from .tasks.finish_retarget.task import FinishReport
+from .tasks.give.baking import GiveReport
 from .tasks.nudge.task import NudgeReport
 from .tasks.plant.report.reports import PlantReport, RootFitReport
 from .tasks.switch.reports import SwitchedLimbs
@@ -203,7 +205,7 @@ def bake_target(
     stored: str = "",
     limits: Sequence[tuple[float, float]] = (),
     switch_first: bool = False,
-) -> BakeReport:
+) -> GiveReport:
     """Key the target at the chain's tip, and the pole where the chain bends to: the reverse of Bake. The limb keeps its keys."""
 
 def clear_baked(
@@ -251,7 +253,7 @@ def convert_ik(
     destination: Literal["ACTION", "NEW_ACTION", "NLA"] = "ACTION",
     verify: bool = True,
     evaluation: Literal["AUTO", "PROBES", "SCENE"] = "AUTO",
-) -> BakeReport:
+) -> ConvertReport:
     """Key the bones as their IK constraints pose them; nothing in the viewport moves. The constraints are muted, or their influence is keyed to 0 where other actions need them."""
 
 def export_contacts(

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from string import Formatter
-from typing import Any, Self, TypeAlias, Union
+from typing import Any, ClassVar, TypeAlias, Union
 
 Translate: TypeAlias = Callable[[str], str]
 """Function from an English template, with `{names}` for values, to its translation."""
@@ -34,7 +34,7 @@ class Sentence:
     template: str
     """English text with `{names}` for values, formatted if needed: `{frame:g}`. Translations use the same names."""
     values: Mapping[str, Value] = field(default_factory=dict)
-    """Values by name. Without values the template is used verbatim, braces included."""
+    """Numbers, names and sentences in it, by name. Without any the template is used verbatim, braces included."""
     frames: tuple[tuple[float, float], ...] = ()
     """`(first, last)` ranges of scene frames that it concerns; empty if it concerns all."""
     level: str = REFUSED
@@ -47,6 +47,9 @@ class Sentence:
 
     def __str__(self) -> str:
         return self.text()
+
+    def __format__(self, spec: str) -> str:
+        return format(self.text(), spec)
 
     def text(self, translate: Translate = in_english) -> str:
         """Translate and format the sentence, including values that are sentences."""
@@ -73,25 +76,18 @@ class Sentence:
         return sentence
 
 
-class Said(str):
-    """The English text of a sentence; called with a translation, its text in that language."""
+class Statement(Sentence):
+    """A sentence that scripts recognise: in a report it stands as `kind`, `values` and `ranges` rather than as text."""
 
-    __slots__ = ("says",)
+    __slots__ = ()
 
-    says: Sentence
+    TELLS: ClassVar[tuple[str, ...]] = ("ranges",)
+    UNTOLD: ClassVar[frozenset[str]] = frozenset({"template", "frames", "level"})
 
-    def __new__(cls, says: Sentence) -> Self:
-        """Make the text of a sentence."""
-        made = super().__new__(cls, says.text())
-        made.says = says
-        return made
-
-    def __call__(self, translate: Translate = in_english) -> str:
-        """Return the text in the language of a translation."""
-        return self.says.text(translate)
-
-
-SENTENCE_FIELDS = {"template", "values", "frames", "level", "kind"}
+    @property
+    def ranges(self) -> list[list[float]]:
+        """`[first, last]` ranges of frames that it is about; empty if it is about all."""
+        return [list(span) for span in self.frames]
 
 
 LETTERS = 1000
@@ -120,16 +116,6 @@ _TEMPLATES = _Templates()
 
 def _formatted_values(values: Mapping[str, Value], translate: Translate) -> dict[str, str | float]:
     return {name: value.text(translate) if isinstance(value, Sentence) else value for name, value in values.items()}
-
-
-def as_json(fields: list[tuple[str, Any]]) -> Any:
-    """Factory for `asdict(record, dict_factory=as_json)`: writes sentences as English text, or as kind and values."""
-    data = dict(fields)
-    if data.keys() != SENTENCE_FIELDS:
-        return data
-    if data["kind"]:
-        return {"kind": data["kind"], "values": data["values"], "ranges": [list(part) for part in data["frames"]]}
-    return Sentence(data["template"], data["values"]).text()
 
 
 def note(template: str, /, **values: Value) -> Sentence:

@@ -8,6 +8,7 @@ from enum import IntEnum
 from pathlib import Path
 from typing import Any
 
+from ..desk.shapes import ContentOfFile
 from ..errors import TwoBoneError
 from ..settings import BakeSettings
 
@@ -39,7 +40,7 @@ class Outcome:
     """The JSON document for `--report`; everything in it that users need is also printed."""
     settings: Sequence[BakeSettings] = ()
     """The effective settings of each chain."""
-    source: dict[str, str] | None = None
+    source: ContentOfFile | None = None
     """Path and SHA-256 of the opened file, taken before anything was saved."""
     saved: Path | None = None
     """The .blend file that was saved."""

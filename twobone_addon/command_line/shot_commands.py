@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,18 +13,20 @@ import bpy
 from ..desk.doing import done
 from ..desk.kept import keep
 from ..desk.meant import Chains, Meant, chains_given, chains_in_scope, meant, name_back, names_kept_apart
+from ..desk.shapes import ContentOfFile
 from ..errors import ChainError, FileError, SettingError
 from ..pipeline.completeness import change_by_saving, lost_libraries, missing_in_rig, missing_of_chains, what_is_missing
 from ..pipeline.plan.stored import active_armature, stored_chains, stored_values
-from ..pipeline.report.reports import BakeReport, headed, skipped_chains
+from ..pipeline.report.reports import FORMAT, BakeReport, report_together, skipped_chains
 from ..records import replace
-from ..said import as_json, joined
+from ..said import joined
 from ..settings import OPTION, BakeSettings
 from ..settings.options import ACTIVE, OptionKind, Settings, without_effect
 from ..settings.tasks import Table
 from ..tasks.audit import clips_of
-from ..tasks.bake import INSPECT, Rehearsal
+from ..tasks.bake import INSPECT
 from ..tasks.convert.plans import is_converted
+from ..tasks.convert.task import ConvertReport
 from ..tasks.plant.report.reports import missed_by
 from .batch.shots import ShotRecord, write_record
 from .flags import ChainGroup, flag
@@ -154,47 +155,6 @@ def save(asked: Asked) -> Path | None:
     return goal
 
 
-OF_REPORT = (
-    "armature", "upper", "lower", "tip", "target", "frames", "frame_start", "frame_end",
-    "reached", "too_far", "too_near", "degenerate", "out_of_reach",
-)  # fmt: skip
-OF_SETTINGS = ("target_bone", "plane", "plane_space", "bend", "depth", "destination")
-"""What a dry run tells of each chain, from its report and its settings."""
-
-
-def rehearsed(rehearsal: Rehearsal, actions: str) -> list[dict[str, Any]]:
-    """Return what a bake would do to each chain, and in which of several actions."""
-    chains = []
-    for chain in rehearsal.chains:
-        report = chain.report
-        chains.append(
-            {"name": chain.settings.label, "action": "" if actions == ACTIVE else report.action}
-            | {name: getattr(report, name) for name in OF_REPORT}
-            | {name: getattr(chain.settings, name) for name in OF_SETTINGS}
-            | {"tip_at": "tail" if chain.tip_at_tail else "head", "lengths": list(chain.rest_lengths)}
-            | {"curves": [{"data_path": curve.path, "index": curve.index, "keys": curve.keys} for curve in chain.curves]}
-        )
-    return chains
-
-
-def _line(chain: dict[str, Any]) -> str:
-    """Return what a dry run says of a chain; curves of one property are written as `...rotation_quaternion[0,1,2,3]`."""
-    action = f'Action "{chain["action"]}", ' if chain["action"] else ""
-    name = action + (f"{chain['name']}: " if chain["name"] else "")
-    target = f"{chain['target']}/{chain['target_bone']}" if chain["target_bone"] else chain["target"]
-    lengths = " + ".join(f"{length:.4g}" for length in chain["lengths"])
-    grouped: dict[tuple[str, int], list[str]] = {}
-    for curve in chain["curves"]:
-        grouped.setdefault((curve["data_path"], curve["keys"]), []).append(str(curve["index"]))
-    curves = ", ".join(f"{path}[{','.join(indices)}] ({keys} keys each)" for (path, keys), indices in grouped.items())
-    return (
-        f"{name}{chain['upper']} to {chain['lower']} of {chain['armature']}, tip at the {chain['tip_at']} of {chain['tip']}, "
-        f"follows {target} in {chain['plane']} ({chain['plane_space']}), bend {chain['bend']}, lengths {lengths}, "
-        f"frames {chain['frame_start']:g} to {chain['frame_end']:g}: {chain['reached']} of {chain['frames']} in reach, "
-        f"{chain['too_far']} too far, {chain['too_near']} too near; would write {curves}"
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class Told:
     """The result of a command whose messages have already been printed."""
@@ -227,7 +187,7 @@ class Asked:
     voice: Voice
     scene: str
     """Name of the scene to work in; empty for the active one."""
-    source: dict[str, str] | None
+    source: ContentOfFile | None
     """Path and SHA-256 of the shot from `source_file`; `None` if nothing needs them."""
 
     @property
@@ -357,21 +317,10 @@ def _bake(asked: Asked) -> Told:
     """Bake the chains, or with `--dry-run` report what a bake would do."""
     request, report = asked.done()
     settings = request.chains.settings
-    if asked.is_dry:
-        planned, goal = rehearsed(report, request.actions), asked.goal
-        lines = [_line(chain) for chain in planned]
-        lines += [said.text() for said in skipped_chains(report.skipped)]
-        lines += [f'Action "{action.action}" of {action.armature}: {action.reason.text()}' for action in report.refused]
-        lines += [f'Would save "{goal}"'] if goal is not None else []
-        for line in lines:
-            asked.voice.say(line)
-        head = {"dry_run": True, "evaluation": report.evaluation, "chains": planned, "sentence": "; ".join(lines)}
-        refused = [asdict(action, dict_factory=as_json) for action in report.refused]
-        saved = str(goal) if goal is not None else None
-        document = headed("dry_run", head | {"refused": refused, "skipped": report.skipped, "notes": [], "save": saved})
-    else:
-        _tell(report, asked.voice)
-        document = json.loads(report.to_json())
+    if asked.is_dry and asked.goal is not None:
+        report = replace(report, save=str(asked.goal))
+    _tell(report, asked.voice)
+    document = report.to_dict()
     missing = what_is_missing if request.actions == ACTIVE else missing_of_chains
     largest = None if asked.is_dry else asked.max_error
     return Told(document, settings, missing(settings, document["chains"]), shortcomings(document, largest))
@@ -385,10 +334,10 @@ def _report(asked: Asked) -> Told:
         name_back(renamed)
     settings = request.chains.settings
     for chain in report.chains:
-        asked.voice.say(f"{chain.armature}: {chain.says.text()}")
+        asked.voice.say(f"{chain.armature}: {chain.sentence}")
     for said in skipped_chains(report.skipped):
         asked.voice.say(said.text())
-    document = json.loads(report.to_json()) | {"kind": "inspect"}
+    document = replace(report, kind="inspect").to_dict()
     missing = what_is_missing(settings, document["chains"])
     return Told(document, settings, missing, shortcomings(document, asked.max_error))
 
@@ -403,7 +352,7 @@ def _convert(asked: Asked) -> Told:
             raise
         warning = f"{error} It is taken for converted already."
         asked.voice.warn(warning)
-        empty = BakeReport(kind="convert", chains=[]).to_dict()
+        empty = report_together(ConvertReport, [], kind="convert").to_dict()
         return Told(empty | {"sentence": warning}, [settings.bake()], [])
     return replace(told, settings=[told.request.settings.bake()] if told.request is not None else [])
 
@@ -421,7 +370,7 @@ def _chains(asked: Asked) -> Told:
         asked.voice.say("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
     if not chains:
         asked.voice.say("No chain is stored in this scene.")
-    return Told(headed("chains", {"scene": scene.name, "chains": chains}))
+    return Told({"kind": "chains", "version": FORMAT, "scene": scene.name, "chains": chains})
 
 
 def _done(asked: Asked) -> Told:
@@ -429,7 +378,7 @@ def _done(asked: Asked) -> Told:
     request, report = asked.done()
     _tell(report, asked.voice)
     table, settings, active = request.table, request.chains.settings, request.active
-    document = json.loads(report.to_json())
+    document = report.to_dict()
     missed = [chain for chain in report.chains if not chain.is_on_target] if table.is_strict else []
     missing = None
     if not table.is_of_any_shot:
@@ -446,14 +395,14 @@ def _audit(asked: Asked) -> Told:
     """Measure clips and report whether each is fine, the worst first."""
     _, report = asked.done()
     clips, missed = clips_of(report), []
-    asked.voice.say(f"{report.sentence()}")
-    for name, clip in clips:
+    asked.voice.say(report.sentence)
+    for clip in clips:
         for said in clip.notes:
-            asked.voice.say(f"  {name}{': ' if name else ''}{said.text()}")
+            asked.voice.say(f"  {clip.action}{': ' if clip.action else ''}{said}")
         if not clip.is_fine:
-            missed.append(f"{clip.armature}{f', {name}' if name else ''}: {clip.sentence()}.")
+            missed.append(f"{clip.armature}{f', {clip.action}' if clip.action else ''}: {clip.sentence}.")
     missed += [f'"{action.action}" failed: {action.reason.text()}' for action in getattr(report, "refused", ())]
-    return Told(json.loads(report.to_json()), (), missing_in_rig(clips[0][1].armature), missed)
+    return Told(report.to_dict(), (), missing_in_rig(clips[0].armature), missed)
 
 
 COMMANDS: Mapping[str, Callable[[Asked], Told]] = {

@@ -50,7 +50,7 @@ def done_in_steps(
         report = yield from _after_switch(scene, task, request, **how)
     else:
         report = yield from run_steps(scene, task, request.settings, request.active, **how)
-    return replace(report, skipped=request.chains.skipped) if request.chains.skipped else report
+    return replace(report, skipped=list(request.chains.skipped)) if request.chains.skipped else report
 
 
 def _after_switch(scene: Scene, task: Task[Any], request: Meant, *, actions: str, dry_run: bool) -> Steps[Any]:

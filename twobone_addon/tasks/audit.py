@@ -24,7 +24,7 @@ from ..pipeline.beginning import before_tasks, was_keyed
 from ..pipeline.chosen_actions import own_span
 from ..pipeline.plan.completing import names_of
 from ..pipeline.plan.found_chain import chain_found
-from ..pipeline.report.reports import Clip, ClipsReport, Report
+from ..pipeline.report.reports import ClipReport, ClipsReport
 from ..pipeline.report.units import units_of
 from ..pipeline.story import Agree, Sample, Span, Story, Task, Write
 from ..records import replace
@@ -128,7 +128,7 @@ MEASURES = tuple(entry.name for entry in fields(LimbAudit) if entry.name not in 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AuditReport(Report):
+class AuditReport(ClipReport):
     """One clip."""
 
     SAYS_NOTES: ClassVar[bool] = False
@@ -315,7 +315,7 @@ def audit_clip(scene: Scene, settings: AuditSettings, active: Object | None, cho
     report = replace(report, picture=str(path))
 
     def draw() -> None:
-        picture = _picture(plan, solution, f"{plan.armature}: {action}", report.sentence())
+        picture = _picture(plan, solution, f"{plan.armature}: {action}", report.sentence)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -416,9 +416,9 @@ def audit_report(scene: Scene, plan: AuditPlan, solution: Audited, action: str) 
 AUDIT = Task("audit", TABLES["audit"], audit_clip, AuditReport)
 
 
-def clips_of(report: AuditReport | ClipsReport) -> Sequence[Clip]:
-    """Clips of a report with the names of their actions, empty for the present one; the worst first."""
-    return report.clips if isinstance(report, ClipsReport) else [Clip("", report)]
+def clips_of(report: AuditReport | ClipsReport) -> Sequence[Any]:
+    """The clips of a report, the worst first."""
+    return report.clips if isinstance(report, ClipsReport) else [report]
 
 
 def _limb(armature: Object, chain: str, kind: str, names: ChainNames) -> AuditedLimb:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +25,7 @@ from ..pipeline.pose.solving import SolvedChain, curves_of_poses, solve_chain_po
 from ..pipeline.proof import prove
 from ..pipeline.report.between import Measured
 from ..pipeline.report.reporting import chain_report, fingerprints_of
-from ..pipeline.report.reports import BakeReport, ChainReport, Refused, Results, bake_report, statement
+from ..pipeline.report.reports import BakeReport, ChainReport, Refused, Report, Results, bake_report, skipped_chains, statement
 from ..pipeline.report.twist import largest_twists
 from ..pipeline.report.units import units_of
 from ..pipeline.stages import all_frames, chain_changes, evaluation_of, with_steps
@@ -41,56 +42,118 @@ from ..scene.lookup import object_named, only_reading
 from ..scene.sampling.evaluate import Verified
 from ..scene.versions import curve_bag
 from ..scene.visible.skin import Skins
-from ..settings import BakeSettings
 from ..settings.tasks import TABLES, BakeAllSettings
 
 
 @dataclass(frozen=True, slots=True)
-class CurveRehearsal:
+class PlannedCurve:
     """One curve that a bake would write."""
 
-    path: str
+    data_path: str
+    """Its path on the armature."""
     index: int
+    """Which of the values at that path it has."""
     keys: int
+    """Number of keys."""
 
 
 @dataclass(frozen=True, slots=True)
-class ChainRehearsal:
-    """One chain as a bake would key it."""
+class PlannedChain:
+    """One chain as a bake would key it: what its report would say of it, and settings."""
 
-    settings: BakeSettings
-    tip_at_tail: bool
-    """Whether the tip is the tip bone's tail; else its head."""
-    rest_lengths: tuple[float, ...]
+    name: str
+    """Name by which it was asked for, of several."""
+    action: str
+    """Name of the action, where several were chosen; else empty."""
+    armature: str
+    upper: str
+    lower: str
+    tip: str
+    target: str
+    frames: int
+    frame_start: float
+    frame_end: float
+    reached: int
+    too_far: int
+    too_near: int
+    degenerate: int
+    out_of_reach: list[list[float]]
+    target_bone: str
+    plane: str
+    plane_space: str
+    bend: str
+    depth: str
+    destination: str
+    tip_at: str
+    """`head` or `tail` of the tip bone."""
+    lengths: list[float]
     """Rest lengths of the links, from joint to joint, in armature units."""
-    curves: tuple[CurveRehearsal, ...]
-    report: ChainReport
-    """Report that the bake would give, without measurements."""
+    curves: list[PlannedCurve]
+    """The F-curves that would be written."""
+
+    def line(self) -> str:
+        """What a dry run says of the chain; curves of one property are written as `...rotation_quaternion[0,1,2,3]`."""
+        action = f'Action "{self.action}", ' if self.action else ""
+        name = action + (f"{self.name}: " if self.name else "")
+        target = f"{self.target}/{self.target_bone}" if self.target_bone else self.target
+        lengths = " + ".join(f"{length:.4g}" for length in self.lengths)
+        grouped: dict[tuple[str, int], list[str]] = {}
+        for curve in self.curves:
+            grouped.setdefault((curve.data_path, curve.keys), []).append(str(curve.index))
+        curves = ", ".join(f"{path}[{','.join(indices)}] ({keys} keys each)" for (path, keys), indices in grouped.items())
+        return (
+            f"{name}{self.upper} to {self.lower} of {self.armature}, tip at the {self.tip_at} of {self.tip}, "
+            f"follows {target} in {self.plane} ({self.plane_space}), bend {self.bend}, lengths {lengths}, "
+            f"frames {self.frame_start:g} to {self.frame_end:g}: {self.reached} of {self.frames} in reach, "
+            f"{self.too_far} too far, {self.too_near} too near; would write {curves}"
+        )
 
 
-@dataclass(frozen=True, slots=True)
-class Rehearsal:
-    """The result of a dry run."""
+OF_REPORT = (
+    "armature", "upper", "lower", "tip", "target", "frames", "frame_start", "frame_end",
+    "reached", "too_far", "too_near", "degenerate", "out_of_reach",
+)  # fmt: skip
+OF_SETTINGS = ("target_bone", "plane", "plane_space", "bend", "depth", "destination")
+"""What a dry run tells of each chain, from its report and its settings."""
 
-    chains: list[ChainRehearsal]
-    evaluation: str | dict[str, str]
-    """How motion was sampled, as in `BakeReport`."""
-    refused: list[Refused] = field(default_factory=list)
-    """Actions, of several, and chains in them that cannot be baked."""
-    skipped: Sequence[str] = ()
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DryRunReport(Report):
+    """What a bake would do."""
+
+    dry_run: bool = True
+    """Always true."""
+    chains: list[PlannedChain]
+    """What would be done to each chain."""
+    skipped: list[str] = field(default_factory=list)
     """Names of chosen stored chains that have never had a target."""
+    save: str | None = None
+    """File that the result would be saved to; `None` without `--save`."""
+
+    @property
+    def sentence(self) -> str:
+        """The lines that are printed, in English."""
+        return "; ".join(self.lines())
+
+    def lines(self) -> list[str]:
+        """What the command line prints: a line for each chain, for what was left out or failed, and for the file."""
+        lines = [*(chain.line() for chain in self.chains), *(f"{said}" for said in skipped_chains(self.skipped))]
+        lines += [f'Action "{action.action}" of {action.armature}: {action.reason}' for action in self.refused]
+        return [*lines, f'Would save "{self.save}"'] if self.save is not None else lines
 
 
-def rehearsal(keyed: KeyedChain, report: ChainReport) -> ChainRehearsal:
-    """Describe the keys that a bake would write for a chain."""
+def planned_chain(keyed: KeyedChain, report: ChainReport, action: str) -> PlannedChain:
+    """Describe the keys that a bake would write for a chain in an action."""
     plan = keyed.solved.plan
     links = np.diff(plan.rest.rest_joints(), axis=0)
-    return ChainRehearsal(
-        settings=plan.settings,
-        tip_at_tail=plan.names.tip_at_tail,
-        rest_lengths=tuple(float(length) for length in magnitude(links)),
-        curves=tuple(CurveRehearsal(key.path, key.index, len(key.frames)) for key in keyed.keys),
-        report=report,
+    values = {name: getattr(report, name) for name in OF_REPORT} | {name: getattr(plan.settings, name) for name in OF_SETTINGS}
+    return PlannedChain(
+        name=plan.settings.label,
+        action=action,
+        tip_at="tail" if plan.names.tip_at_tail else "head",
+        lengths=[float(length) for length in magnitude(links)],
+        curves=[PlannedCurve(key.path, key.index, len(key.frames)) for key in keyed.keys],
+        **values,
     )
 
 
@@ -252,16 +315,21 @@ def keyed_chains(plans: Sequence[ChainPlan], verified: Verified) -> Story[tuple[
     return [keyed_chain(solved.pop(0)) for _ in plans], evaluation
 
 
-def _bake_report(results: Results) -> BakeReport | Rehearsal:
+def _bake_report(results: Results) -> BakeReport | DryRunReport:
     """Report of all chains in all actions; for a dry run, what would have been written."""
     failed = [
         (action, done, error) for action, done in zip(results.actions, results.done, strict=True) for error in done.plan.left
     ]
     refused = [Refused(done.plan.chains[0].names.armature, action, error.sentence) for action, done, error in failed]
-    if results.is_dry:
-        chains = [rehearsal(*parts) for done in results.done for parts in zip(done.chains, done.entries, strict=True)]
-        return Rehearsal(chains, results.done[0].evaluation, [*results.refused, *refused])
-    return bake_report(results, refused)
+    if not results.is_dry:
+        return bake_report(results, refused)
+    chains = [
+        planned_chain(*parts, action if results.armature else "")
+        for action, done in zip(results.actions, results.done, strict=True)
+        for parts in zip(done.chains, done.entries, strict=True)
+    ]
+    run: dict[str, Any] = {"seconds": results.seconds, "evaluation": results.done[0].evaluation}
+    return DryRunReport(kind="dry_run", chains=chains, refused=[*results.refused, *refused], **run)
 
 
 BAKE = Task("bake", TABLES["bake"], bake_chains, BakeReport, takes_live_away=True, joined=_bake_report)

@@ -121,14 +121,14 @@ def test_the_sentence_says_what_was_added_and_what_was_left_out(empty_file):
         for name, added in (("New", True), ("Old", False))
     ]
     left_out = [LeftOutLimb([f"{number}.L", f"{number}.R"], "SMALL") for number in range(6)]
-    said = LimbsReport(armature="Rig", limbs=limbs, left_out=left_out, notes=said_left_out(left_out)).sentence()
+    said = LimbsReport(armature="Rig", limbs=limbs, left_out=left_out, notes=said_left_out(left_out)).says.text()
     assert said.startswith("Limbs added: New. Already in the list: Old. Left out: 0.L / 0.R (too small); ")
     assert said.endswith("2 more.")
     named = replace(limbs[0], upper="UpperArmL", shape_says="FAN")
     assert said_named([named, limbs[1]])[0].text() == (
         "Limbs recognised by name, against their shape: UpperArmL (it fans out like a wing)."
     )
-    assert LimbsReport(armature="Rig", limbs=[], left_out=[]).sentence() == "No arms or legs found in Rig."
+    assert LimbsReport(armature="Rig", limbs=[], left_out=[]).sentence == "No arms or legs found in Rig."
 
 
 LOOSE_FEET = [

@@ -6,7 +6,7 @@ from twobone_addon.core.curves.frames import frame_grid
 from twobone_addon.errors import ChainError
 from twobone_addon.pipeline.beginning import ToWrite
 from twobone_addon.pipeline.chosen_actions import own_span
-from twobone_addon.pipeline.report.reports import Report
+from twobone_addon.pipeline.report.reports import ClipReport
 from twobone_addon.pipeline.story import Sample, StartOver, Task, Write, range_asked
 from twobone_addon.said import Sentence
 from twobone_addon.scene.bones import location_path, read_rest_bone
@@ -34,7 +34,7 @@ class LiftSettings(own.Settings):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LiftReport(Report):
+class LiftReport(ClipReport):
     """What became of the bone."""
 
     bone: str

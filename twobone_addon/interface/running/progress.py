@@ -201,7 +201,7 @@ class ShowsProgress(CanBeCorrected):
 
     def _done(self, context: bpy.types.Context, begun: Begun, report: BakeReport, *, is_verified: bool = True) -> set[str]:
         ending = "" if is_verified else f"; {NOT_VERIFIED.text(pgettext_rpt)}"
-        text = report.sentence(pgettext_rpt) + ending
+        text = report.says.text(pgettext_rpt) + ending
         self.settle(report, text)
         keep(context, begun.request, report, is_verified=is_verified)
         redraw_viewports(context.window_manager)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from ...records import replace
-from ...said import INFO, WARN, Said, Sentence, Value, as_json, joined, note
+from ...said import INFO, WARN, Sentence, Statement, Value, joined, note
 from ...scene.blender_types import Scene
+from .form import Told, as_data, together
 
 FORMAT = 1
 """Version of report, job and summary: increases when a key changes its meaning or is removed, not when one is added."""
@@ -17,27 +17,10 @@ FORMAT = 1
 FINE, LOOK, FAILED = "fine", "look", "failed"
 """Verdicts: done as asked; done, but something needs a person's attention; nothing was done."""
 
-COUNTS = ("frames", "keys", "channels", "reached", "too_far", "too_near", "degenerate")
-"""Measures that are summed over several chains."""
-
-WORST = ("max_error", "max_off_plane", "max_distance_to_target", "target_off_plane", "between_frames", "max_twist")
-"""Measures of which the largest one stands for several chains."""
-
-OF_CHAIN = frozenset({*COUNTS, *WORST, "mean_error"})
-"""What stands beside several chains."""
-
-OF_RUN = frozenset({"chains", "skipped", "remarks", "notes", "seconds", "evaluation", "refused", "kind"})
-"""Fields of the report of a bake: what a single chain has under their names is not looked for, nor while it is being made."""
-
 ON_TARGET = Sentence("all on target")
 
 MOST_SAID = 2
 """Largest number of off-target chains that a line describes one by one, and of failed actions that it names."""
-
-
-def headed(kind: str, own: dict[str, Any]) -> dict[str, Any]:
-    """The contents of a report, headed by its kind and the version of the format."""
-    return {"kind": kind, "version": FORMAT, **own}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,30 +49,37 @@ class Fingerprint:
 class Refused:
     """An action, or a chain in it, that failed, and why."""
 
+    TELLS: ClassVar[tuple[str, ...]] = ("verdict",)
+
     armature: str
     action: str
     reason: Sentence
+    """Sentence that says why, and what to do."""
+
+    @property
+    def verdict(self) -> str:
+        """`failed`."""
+        return FAILED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
-    """The report of a run, or of one action of it: the fields of its task are the keys of its JSON, beside those below."""
+class Report(Told):
+    """The report of a run, or of one action of it."""
 
+    TELLS: ClassVar[tuple[str, ...]] = ("version", "sentence")
     SAYS_NOTES: ClassVar[bool] = True
     """Whether the status bar shows the notes after the summary."""
-    UNTOLD: ClassVar[frozenset[str]] = frozenset()
-    """Fields that are not in the JSON."""
 
     kind: str = ""
-    """Name of the task; set by the runner."""
+    """The task: the headings below."""
     notes: list[Sentence] = field(default_factory=list)
-    """Sentences a person should read."""
+    """Sentences about what limits or changes the result."""
     seconds: dict[str, float] = field(default_factory=dict)
-    """Per stage: read, sample, solve, write, verify."""
+    """Time of each stage, by name."""
     evaluation: str | dict[str, str] = ""
-    """How motion was sampled; empty if it was not."""
+    """The slowest [way of sampling](how_it_works.md#sampling) that was used; several by armature, empty for none."""
     refused: list[Refused] = field(default_factory=list)
-    """The actions that failed, if there were several."""
+    """The actions, of several, and chains in them that failed."""
 
     @property
     def summary(self) -> Sentence:
@@ -97,18 +87,18 @@ class Report:
         raise NotImplementedError
 
     @property
+    def sentence(self) -> str:
+        """The result in one sentence, in English."""
+        return self.summary.text()
+
+    @property
     def says(self) -> Sentence:
-        """The summary, and the notes if it says them."""
+        """What the status bar says: the summary, and the notes if it says them."""
         return joined([self.summary, *(self.notes if self.SAYS_NOTES else ())])
 
     @property
-    def sentence(self) -> Said:
-        """What it says, as text for the status bar; called with a translation, in that language."""
-        return Said(self.says)
-
-    @property
     def version(self) -> int:
-        """Version of the form."""
+        """Version of the form, 1; it goes up when a field changes its meaning or is removed."""
         return FORMAT
 
     @property
@@ -128,20 +118,30 @@ class Report:
 
     def lines(self) -> list[str]:
         """What the command line prints."""
-        return [self.summary.text(), *(f"  {said.text()}" for said in self.notes)]
+        return [self.sentence, *(f"  {said}" for said in self.notes)]
 
     def details(self) -> list[str]:
         """What the command line prints besides with `--verbose`."""
         return []
 
     def to_dict(self) -> dict[str, Any]:
-        """The report as a dictionary for JSON."""
-        told = {name: value for name, value in asdict(self, dict_factory=as_json).items() if name not in self.UNTOLD}
-        return headed(self.kind, {**told, "sentence": self.summary.text()})
+        """The report as a dictionary for JSON, its kind first."""
+        return {"kind": self.kind, **as_data(self)}
 
-    def to_json(self) -> str:
-        """The report as one JSON object."""
-        return json.dumps(self.to_dict())
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClipReport(Report):
+    """The report of one action of an armature."""
+
+    TELLS: ClassVar[tuple[str, ...]] = (*Report.TELLS, "verdict")
+
+    action: str = ""
+    """Name of the action, where several were chosen; empty where it is what is played."""
+
+    @property
+    def verdict(self) -> str:
+        """`fine` or, where something needs a person's attention, `look`."""
+        return FINE if self.is_as_asked else LOOK
 
 
 class Worst(NamedTuple):
@@ -152,9 +152,12 @@ class Worst(NamedTuple):
     """Said if no other chain's distance is larger."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChainReport:
+@dataclass(frozen=True, kw_only=True)
+class ChainReport(Told):
     """The report of one chain. Distances are in world units, frames are scene frames."""
+
+    # Without slots: the report of several chains has these fields beside those of a report.
+    TELLS: ClassVar[tuple[str, ...]] = ("sentence",)
 
     armature: str
     upper: str
@@ -214,8 +217,12 @@ class ChainReport:
     """The bone that shows the chain. `None` also where nothing deforms."""
     fingerprint: Fingerprint | None = None
     """Digests of the inputs. `None` where the armature has no stored chain that would keep the report."""
-    statements: list[Sentence] = field(default_factory=list)
-    """The sentence in pieces: `kind` of each, its `values` and the `ranges` of frames."""
+    statements: list[Statement] = field(default_factory=list)
+    """The sentence in pieces."""
+    seconds: dict[str, float] = field(default_factory=dict)
+    """Time of each stage of the whole run, by name."""
+    evaluation: str | dict[str, str] = ""
+    """How motion was sampled in the whole run."""
 
     BAKED: ClassVar[str] = "{chains} chains baked, {keys} keys"
     """Template of the line on several chains."""
@@ -240,21 +247,28 @@ class ChainReport:
         """What is said of several chains, all on target, if this chain's distance is the largest."""
         return Worst(0.0, ON_TARGET)
 
-    def to_dict(self) -> dict[str, Any]:
-        """The report as a dictionary for JSON; `sentence` is the text of `statements` in English."""
-        return {**asdict(self, dict_factory=as_json), "sentence": self.says.text()}
+    @property
+    def sentence(self) -> str:
+        """The result in one sentence, in English."""
+        return self.says.text()
+
+
+Chain = TypeVar("Chain", bound=ChainReport)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BakeReport(Report):
-    """The report of a bake of one or more chains."""
+class BakeReport(Report, ChainReport):
+    """The report of a bake: of all its chains together, under the names that each of `chains` has."""
 
+    TELLS: ClassVar[tuple[str, ...]] = Report.TELLS
+    UNTOLD: ClassVar[frozenset[str]] = frozenset({"remarks"})
     SAYS_NOTES: ClassVar[bool] = False
 
     chains: Sequence[ChainReport]
-    skipped: Sequence[str] = ()
+    """One record for each chain; with several actions one for each chain in each."""
+    skipped: list[str] = field(default_factory=list)
     """Names of chosen stored chains that have never had a target."""
-    remarks: Sequence[Sentence] = ()
+    remarks: list[Statement] = field(default_factory=list)
     """Remarks without which the line would mislead; notes say the same at more length."""
 
     @property
@@ -262,46 +276,15 @@ class BakeReport(Report):
         """Whether all tips are where they ought to be, and nothing failed or needs a remark."""
         return not (self.remarks or self.refused) and all(chain.is_on_target for chain in self.chains)
 
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            """What stands beside `chains` in the JSON: the values of a single chain, or the sums and the worst of several."""
-            if name in OF_CHAIN or (name not in OF_RUN and len(self.chains) == 1 and hasattr(self.chains[0], name)):
-                return getattr(self.chains[0], name) if len(self.chains) == 1 else self._totals()[name]
-            raise AttributeError(f"{type(self).__name__!r} has no {name!r}")
-
     def lines(self) -> list[str]:
         """What the command line prints: the sentence, then the notes of each chain."""
         names = [f"{chain.upper} to {chain.lower}: " if len(self.chains) > 1 else "" for chain in self.chains]
         notes = [(name, said) for name, chain in zip(names, self.chains, strict=True) for said in chain.notes]
-        return [self.sentence(), *(f"  {name}{said.text()}" for name, said in notes)]
+        return [self.sentence, *(f"  {name}{said}" for name, said in notes)]
 
     def details(self) -> list[str]:
         """What the command line prints besides with `--verbose`: each of several chains."""
-        return [f"  {chain.armature}: {chain.says.text()}" for chain in self.chains if len(self.chains) > 1]
-
-    def to_dict(self) -> dict[str, Any]:
-        """The report as a dictionary for JSON.
-
-        `chains` holds one object per chain, each complete in itself. Beside it stand the same keys for the whole
-        bake: the values of a single chain, or the sums of counts and the largest of distances over several.
-        """
-        shared = {"seconds": self.seconds, "evaluation": self.evaluation}
-        chains = [{**chain.to_dict(), **shared} for chain in self.chains]
-        whole = chains[0] if len(chains) == 1 else {**self._totals(), **shared}
-        refused, skipped = [asdict(action, dict_factory=as_json) for action in self.refused], list(self.skipped)
-        return headed(self.kind, {**whole, "chains": chains, "refused": refused, "skipped": skipped, "sentence": self.sentence()})
-
-    def _totals(self) -> dict[str, Any]:
-        totals: dict[str, Any] = {name: sum(getattr(chain, name) for chain in self.chains) for name in COUNTS}
-        for name in WORST:
-            known = [getattr(chain, name) for chain in self.chains if getattr(chain, name) is not None]
-            totals[name] = max(known, default=None)
-        weighed = [(chain.mean_error, chain.reached) for chain in self.chains if chain.mean_error is not None]
-        frames = sum(count for _, count in weighed)
-        totals["mean_error"] = sum(mean * count for mean, count in weighed) / frames if frames else None
-        notes = dict.fromkeys(said.text() for chain in self.chains for said in chain.notes)
-        return {**totals, "notes": list(notes)}
+        return [f"  {chain.armature}: {chain.sentence}" for chain in self.chains if len(self.chains) > 1]
 
     @property
     def summary(self) -> Sentence:
@@ -413,21 +396,18 @@ GOOD = {"ALL_ON_TARGET", "ALL_WITHIN", "SOME_ON_TARGET", "NONE_ON_TARGET", "IN_R
 """Kinds that only count frames; all others give reasons and need a person's attention."""
 
 
-def statement(kind: str, values: Mapping[str, Value], frames: Iterable[Sequence[float]] = ()) -> Sentence:
+def statement(kind: str, values: Mapping[str, Value], frames: Iterable[Sequence[float]] = ()) -> Statement:
     """A statement of one of the kinds in `STATEMENTS`; `frames` are the `[first, last]` ranges that it is about."""
     texts = {**STATEMENTS, **AT_ONE_FRAME} if values.get("frames") == 1 else STATEMENTS
     if "distance" not in values:
         texts = {**texts, **WITHOUT_DISTANCE}
     spans = tuple((first, last) for first, last in frames)
-    return Sentence(texts[kind], values, spans, INFO if kind in GOOD else WARN, kind)
+    return Statement(texts[kind], values, spans, INFO if kind in GOOD else WARN, kind)
 
 
-def statement_of(data: Mapping) -> Sentence:
+def statement_of(data: Mapping) -> Statement:
     """Restore a statement from its JSON."""
     return statement(data["kind"], data["values"], data["ranges"])
-
-
-Chain = TypeVar("Chain", bound=ChainReport)
 
 
 @dataclass(frozen=True, slots=True)
@@ -453,42 +433,33 @@ class Results:
     """Notes on settings that were given and have no effect."""
 
 
-class Clip(NamedTuple):
-    """What a task did for one of several actions."""
-
-    action: str
-    """Its name."""
-    report: Any
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClipsReport(Report):
     """The report of several actions of one armature."""
 
     SAYS_NOTES: ClassVar[bool] = False
-    UNTOLD: ClassVar[frozenset[str]] = frozenset({"evaluation"})
 
     armature: str
-    clips: Sequence[Clip]
-    """The actions that were done."""
+    clips: Sequence[ClipReport]
+    """The report of each action that was done."""
 
     @property
     def is_as_asked(self) -> bool:
         """Whether no action failed or needs a person's attention."""
-        return not self.refused and all(report.is_as_asked for _, report in self.clips)
+        return not self.refused and all(clip.is_as_asked for clip in self.clips)
 
     @property
     def chains(self) -> list[Any]:
         """The reports of all chains in all actions."""
-        return [chain for _, report in self.clips for chain in report.chains]
+        return [chain for clip in self.clips for chain in getattr(clip, "chains", ())]
 
     @property
     def summary(self) -> Sentence:
         """How many actions are fine, then the others; for a single action its own sentence."""
         if len(self.clips) == 1 and not self.refused:
-            ((action, report),) = self.clips
-            return Sentence("{action}: {sentence}", {"action": action, "sentence": report.says})
-        off = [(action, report.says) for action, report in self.clips if not report.is_as_asked]
+            (clip,) = self.clips
+            return Sentence("{action}: {sentence}", {"action": clip.action, "sentence": clip.says})
+        off = [(clip.action, clip.says) for clip in self.clips if not clip.is_as_asked]
         count = len(self.clips) + len(self.refused)
         parts = [Sentence("{fine} of {count} actions fine", {"fine": len(self.clips) - len(off), "count": count})]
         failed = [(refusal.action, refusal.reason) for refusal in self.refused]
@@ -498,17 +469,6 @@ class ClipsReport(Report):
                 parts.append(Sentence(text, {"count": len(actions), "action": action, "sentence": sentence}))
         return joined(parts, "; ")
 
-    def lines(self) -> list[str]:
-        """What the command line prints: of one action its sentence, of several also a line for each."""
-        return [self.sentence(), *(f"  {said.text()}" for said in self.notes)]
-
-    def to_dict(self) -> dict[str, Any]:
-        """The report as a dictionary for JSON, with the complete report of each action."""
-        clips = [{**report.to_dict(), "action": action, "verdict": _verdict(report)} for action, report in self.clips]
-        failed = [{**asdict(action, dict_factory=as_json), "verdict": FAILED} for action in self.refused]
-        fields_before = {"armature": self.armature, "seconds": self.seconds, "notes": [said.text() for said in self.notes]}
-        return headed(self.kind, {**fields_before, "clips": clips, "refused": failed, "sentence": self.sentence()})
-
 
 def report_of_clips(results: Results) -> Any:
     """The report of whatever an armature plays now, or of several actions together, from the report of each.
@@ -516,41 +476,46 @@ def report_of_clips(results: Results) -> Any:
     Notes on settings without effect come first in each report.
     """
     shared: dict[str, Any] = {"kind": results.kind, "seconds": results.seconds}
-    reports: list[Report] = [replace(done, **shared, notes=[*results.unused, *done.notes]) for done in results.done]
+    reports: list[Any] = [replace(done, **shared, notes=[*results.unused, *done.notes]) for done in results.done]
     if not results.armature:
         return reports[0]
-    clips = sorted(map(Clip, results.actions, reports), key=lambda clip: -clip.report.rank)
+    named = [replace(report, action=action) for action, report in zip(results.actions, reports, strict=True)]
+    clips: list[ClipReport] = sorted(named, key=lambda clip: -clip.rank)
     # Failed ones first, fine ones last.
     notes = [note('"{action}" failed: {reason}', action=refusal.action, reason=refusal.reason) for refusal in results.refused]
-    for action, report in sorted(clips, key=lambda clip: clip.report.is_as_asked):
-        notes.append(note('"{action}" {verdict}: {sentence}', action=action, verdict=_verdict(report), sentence=report.says))
-    more: dict[str, Any] = {"evaluation": reports[0].evaluation, "refused": results.refused, "notes": notes}
-    return ClipsReport(**shared, **more, armature=results.armature, clips=clips)
+    notes += [
+        note('"{action}" {verdict}: {sentence}', action=clip.action, verdict=clip.verdict, sentence=clip.says)
+        for clip in sorted(clips, key=lambda clip: clip.is_as_asked)
+    ]
+    shared |= {"evaluation": reports[0].evaluation, "refused": list(results.refused), "notes": notes}
+    return ClipsReport(**shared, armature=results.armature, clips=clips)
 
 
-def _verdict(report: Report) -> str:
-    return FINE if report.is_as_asked else LOOK
-
-
-def bake_report(results: Results, left: Sequence[Refused] = (), **more: Any) -> BakeReport:
+def bake_report(
+    results: Results, left: Sequence[Refused] = (), remarks: Sequence[Statement] = (), record: type[BakeReport] = BakeReport
+) -> BakeReport:
     """The report of chains, from the entries of each action; the notes of the first chain name what failed.
 
     left : what failed in actions that were otherwise done
+    record : type of the report, which has the fields of its chains
     """
-    chains = [chain for done in results.done for chain in done.entries]
+    run: dict[str, Any] = {"seconds": results.seconds, "evaluation": results.done[0].evaluation}
+    chains = [replace(chain, **run) for done in results.done for chain in done.entries]
     refused = [*results.refused, *left]
     known = {said for chain in chains for said in chain.notes}
     unused = [said for said in results.unused if said not in known]
     chains = with_notes(chains, [*refusals_in_words(refused, len(results.done) + len(results.refused)), *unused])
-    return BakeReport(
-        kind=results.kind,
-        chains=chains,
-        notes=list(dict.fromkeys(said for chain in chains for said in chain.notes)),
-        seconds=results.seconds,
-        evaluation=results.done[0].evaluation,
-        refused=refused,
-        **more,
-    )
+    return report_together(record, chains, kind=results.kind, refused=refused, remarks=list(remarks), **run)
+
+
+def report_together(record: type[BakeReport], chains: Sequence[ChainReport], **run: Any) -> BakeReport:
+    """The report of chains; the mean error is that of all frames in reach, and each note is there once."""
+    of_all: dict[str, Any] = {"notes": list(dict.fromkeys(said for chain in chains for said in chain.notes))}
+    measured = [(chain.mean_error, chain.reached) for chain in chains if chain.mean_error is not None]
+    frames = sum(count for _, count in measured)
+    if len(chains) > 1:
+        of_all["mean_error"] = sum(mean * count for mean, count in measured) / frames if frames else None
+    return together(record, chains, **of_all, **run)
 
 
 def with_notes(chains: Sequence[Chain], notes: Sequence[Sentence]) -> list[Chain]:

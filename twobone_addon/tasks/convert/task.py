@@ -33,7 +33,7 @@ from .plans import Conversion, plan_limbs, without_overridden
 from .solve import LimbPlan, SolvedLimb, moved_points, solve_limb, with_influence_off
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ConvertedReport(ChainReport):
     """One limb. `reached` counts the frames at which the IK had the tip on its target."""
 
@@ -49,6 +49,13 @@ class ConvertedReport(ChainReport):
         """How far the limb moved, and the sentence that says so if no other limb moved farther."""
         distance = self.statements[0].values["distance"]
         return Worst(self.max_moved or 0.0, Sentence("all move as on IK (within {distance} at frames)", {"distance": distance}))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConvertReport(BakeReport, ConvertedReport):
+    """All limbs."""
+
+    chains: Sequence[ConvertedReport]
 
 
 SEEN_TO_MOVE = 2e-3
@@ -303,15 +310,16 @@ def _convert_report(results: Results) -> BakeReport:
     if results.armature:
         by_action = list(zip(results.actions, results.done, strict=True))
         refused = [Refused(results.armature, action, error.sentence) for action, done in by_action for error in done.left]
-        return bake_report(results, refused)
+        return bake_report(results, refused, record=ConvertReport)
     long_remarks = [*first.longer, *_muted_elsewhere(results.scene, first)]
     remarks = [statement("LIMBS_LEFT", {"count": len(first.left)})] if first.left else []
     limbs = [limb.solved.plan for limb in first.limbs]
     remarks += [statement("IK_WAS_OFF", {"bone": limb.ik.bone}) for limb in limbs if limb.ik and limb.was_off]
-    return bake_report(results, remarks=[*remarks, *(remark for remark, _ in long_remarks)])
+    remarks += [remark for remark, _ in long_remarks]
+    return bake_report(results, remarks=remarks, record=ConvertReport)
 
 
-CONVERT = Task("convert", TABLES["convert"], convert_ik, BakeReport, by_armature=_by_armature, joined=_convert_report)
+CONVERT = Task("convert", TABLES["convert"], convert_ik, ConvertReport, by_armature=_by_armature, joined=_convert_report)
 
 
 def _notes(scene: Scene, converted: Converted) -> list[Sentence]:

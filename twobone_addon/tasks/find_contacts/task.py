@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from ...pipeline.gate import refuse_unseen
 from ...pipeline.motion.sampling import sample
 from ...pipeline.plan.completing import names_of
 from ...pipeline.proof import VisibleEnd, doubtful_poses, visible_end
-from ...pipeline.report.reports import Report
+from ...pipeline.report.reports import ClipReport
 from ...pipeline.report.units import Units, units_of
 from ...pipeline.story import Make, Sample, Story, Task, Write
 from ...said import Sentence, joined, note
@@ -102,15 +102,16 @@ class ChainContacts:
 
     chain: str
     """Name of the stored chain."""
-    contacts: tuple[Contact, ...]
+    contacts: list[Contact]
+    """`[first, last, point]` of each, the point `HEEL`, `BALL` or `BOTH`."""
     travel: list[float | None]
     """Distance that the foot travels over the ground in each contact, world units; `None` where you keyed it."""
     confidence: list[float | None]
     """How well the motion supports each contact, 0 to 1; `None` where you keyed it."""
     moved: list[float | None]
     """Distance by which planting would move the foot in each contact, at most, world units; `None` where you keyed it."""
-    kept: int
-    """Frames kept as edited by hand; `kept_frames` in the JSON."""
+    kept_frames: int
+    """Frames kept as edited by hand."""
     is_seen: bool
     """Whether the visible limb follows the chain's bones; false, for example, while the rig is on IK."""
     sole: str
@@ -121,29 +122,16 @@ class ChainContacts:
         """Whether nothing needs a person's attention."""
         return self.is_seen
 
-    def to_dict(self) -> dict[str, object]:
-        """The limb's contacts as in the JSON."""
-        contacts = [[contact.first, contact.last, contact.point] for contact in self.contacts]
-        judged = {"travel": self.travel, "confidence": self.confidence, "moved": self.moved}
-        return {
-            "chain": self.chain,
-            "contacts": contacts,
-            **judged,
-            "kept_frames": self.kept,
-            "is_seen": self.is_seen,
-            "sole": self.sole,
-        }
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ContactReport(Report):
+class ContactReport(ClipReport):
     """Contacts of one armature and the ground they are on."""
 
     SAYS_NOTES: ClassVar[bool] = False
     UNTOLD: ClassVar[frozenset[str]] = frozenset({"units"})
 
     armature: str
-    chains: Sequence[ChainContacts]
+    chains: list[ChainContacts]
     ground: str
     """`AUTO`, `HEIGHT` or `OBJECT`."""
     ground_height: float | None
@@ -167,7 +155,7 @@ class ContactReport(Report):
 
     def lines(self) -> list[str]:
         """What the command line prints, headed by the armature."""
-        first, *others = Report.lines(self)
+        first, *others = ClipReport.lines(self)
         return [f"{self.armature}: {first}", *others]
 
     def details(self) -> list[str]:
@@ -177,10 +165,6 @@ class ContactReport(Report):
             for chain in self.chains
         ]
         return [f"  {chain.chain}: {contacts}" for chain, contacts in zip(self.chains, said, strict=True)]
-
-    def to_dict(self) -> dict[str, Any]:
-        """The report as a dictionary for JSON."""
-        return {**Report.to_dict(self), "chains": [chain.to_dict() for chain in self.chains]}
 
     @property
     def summary(self) -> Sentence:
@@ -199,7 +183,7 @@ class ContactReport(Report):
             parts.append(Sentence("the first frame is a rest pose and was left out"))
         if self.held_ground:
             parts.append(taken_as_it_is(self.held_ground))
-        kept = sum(chain.kept for chain in self.chains)
+        kept = sum(chain.kept_frames for chain in self.chains)
         if kept:
             parts.append(Sentence("{count} frames kept as edited", {"count": kept}))
         return joined(parts, "; ")
@@ -355,11 +339,11 @@ def contact_report(
         chains.append(
             ChainContacts(
                 chain=foot.chain,
-                contacts=contacts,
+                contacts=list(contacts),
                 travel=[stance.travel if stance else None for stance in stances],
                 confidence=[stance.confidence if stance else None for stance in stances],
                 moved=[stance.moved if stance else None for stance in stances],
-                kept=int(np.count_nonzero(kept)),
+                kept_frames=int(np.count_nonzero(kept)),
                 is_seen=foot.chain not in unseen,
                 sole=found.plan.feet[number].points.source,
             )

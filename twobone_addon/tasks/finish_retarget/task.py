@@ -16,7 +16,7 @@ from ...core.planting.goals import SAMPLES_PER_FRAME
 from ...core.planting.pins import Pin
 from ...pipeline.chosen_actions import own_span
 from ...pipeline.motion.plan_motion import points
-from ...pipeline.report.reports import Report
+from ...pipeline.report.reports import ClipReport
 from ...pipeline.stages import evaluation_of
 from ...pipeline.story import Make, Sample, StartOver, Story, Task, Write
 from ...records import replace
@@ -72,7 +72,7 @@ class FinishedLimb:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FinishReport(Report):
+class FinishReport(ClipReport):
     """What was put right on a character that has another's motion."""
 
     SAYS_NOTES: ClassVar[bool] = False
@@ -80,7 +80,7 @@ class FinishReport(Report):
 
     armature: str
     source: str
-    chains: Sequence[FinishedLimb]
+    chains: list[FinishedLimb]
     scale: float
     """Length of the legs relative to the source's."""
     angle: float

@@ -23,7 +23,7 @@ from ...pipeline.plan.naming import named
 from ...pipeline.plan.planning import ChainPlan, plan_chain
 from ...pipeline.pose.solving import CurveSamples, SolvedChain, Surroundings, rotation_curves
 from ...pipeline.report.reporting import chain_report
-from ...pipeline.report.reports import ChainReport
+from ...pipeline.report.reports import BakeReport, ChainReport
 from ...pipeline.report.units import digits
 from ...pipeline.stages import all_frames, evaluation_of, with_steps
 from ...pipeline.story import Sample, Story
@@ -43,7 +43,7 @@ from ...settings import BakeSettings
 from .solve import TargetMotion, ended_where_cut, location_values, round_trip, solve_target
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class TargetReport(ChainReport):
     """One target. `max_error` is its largest distance from the tip, `max_off_plane` that of the joints from the plane."""
 
@@ -55,8 +55,16 @@ class TargetReport(ChainReport):
     """Largest distance that a bake with this target moves a joint, world units; measured with the keys as written."""
     max_end_turn: float | None
     """Largest angle that this bake rotates the bone at the tip, degrees, where that copies the target."""
-    stored: str
+    stored: str = ""
     """Name of the stored chain; empty where there is none."""
+    target_bone: str = ""
+    """Bone that was keyed as the target; empty for an object."""
+    pole_bone: str = ""
+    """Bone that was keyed as the pole; empty without pole, or for an object."""
+    constraint: str = ""
+    """Name of the IK constraint that follows the controls; empty where none does."""
+    base_bone: str = ""
+    """First bone of the IK, where it had to be keyed as well; else empty."""
 
     @property
     def keyed(self) -> tuple[str, ...]:
@@ -69,6 +77,13 @@ class TargetReport(ChainReport):
         things = ", ".join(name for name in self.keyed if name) + (f" ({self.stored})" if self.stored else "")
         values = {"things": things, "keys": self.keys, "curves": self.channels}
         return Sentence("{things}: {keys} keys on {curves} curves", values)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GiveReport(BakeReport, TargetReport):
+    """All targets."""
+
+    chains: Sequence[TargetReport]
 
 
 LOCATION = "location"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from ...pipeline.plan.found_chain import chain_names
 from ...pipeline.plan.frame_choice import frame_range
 from ...pipeline.plan.naming import named
 from ...pipeline.plan.stored import StoredChain, stored_settings
-from ...pipeline.report.reports import BakeReport, ChainReport, bake_report
+from ...pipeline.report.reports import ChainReport, bake_report
 from ...pipeline.run import run
 from ...pipeline.story import Make, Sample, StartOver, Story, Task, Write, answered, by_armature, with_range
 from ...records import replace
@@ -31,7 +32,16 @@ from ...scene.sampling.quantities import Quantity
 from ...scene.visible.visible_bone import Shown, shown_elsewhere
 from ...settings import BakeSettings
 from ...settings.tasks import TABLES, GiveSettings
-from .baking import GuideProof, guide_changes, guide_report, measured_guides, planned_guides, solved_guides, with_rotation
+from .baking import (
+    GiveReport,
+    GuideProof,
+    guide_changes,
+    guide_report,
+    measured_guides,
+    planned_guides,
+    solved_guides,
+    with_rotation,
+)
 from .controls.baking import control_reports, measured, planned_controls, solved_controls, steered_keys
 from .controls.control_keys import control_changes
 from .controls.steering import Seen
@@ -100,7 +110,14 @@ def _by_armature(settings: GiveSettings, active: Object | None) -> Mapping[Objec
     return by_object
 
 
-GIVE = Task("bake_target", TABLES["give"], bake_target, BakeReport, by_armature=_by_armature, joined=bake_report)
+GIVE = Task(
+    "bake_target",
+    TABLES["give"],
+    bake_target,
+    GiveReport,
+    by_armature=_by_armature,
+    joined=partial(bake_report, record=GiveReport),
+)
 
 
 PLAIN = {

@@ -546,7 +546,7 @@ def switch_report(limb: LimbSwitch, parts: Sequence[SolvedPart], changes: Sequen
         keys=sum(len(key.frames) for change in changes for key in change.keys),
         frame_start=spans[0][0],
         frame_end=spans[-1][1],
-        ranges=spans,
+        ranges=[list(span) for span in spans],
         baked=bool(parts),
         notes=[*dict.fromkeys(sentence for part in parts for sentence in part.notes), *limb.parts.notes],
         remarks=[*(remark for part in parts for remark in part.remarks), *limb.remarks, *limb.parts.remarks],

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any, ClassVar
+from dataclasses import dataclass, field
+from typing import ClassVar
 
+from ...pipeline.report.form import Told
 from ...pipeline.report.reports import Report
-from ...said import INFO, Sentence, as_json, joined
+from ...said import INFO, Sentence, Statement, joined
 
 
-@dataclass(frozen=True, slots=True)
-class SwitchReport:
+@dataclass(frozen=True, kw_only=True)
+class SwitchReport(Told):
     """One switched limb."""
+
+    TELLS: ClassVar[tuple[str, ...]] = ("sentence",)
 
     armature: str
     upper: str
@@ -31,7 +34,7 @@ class SwitchReport:
     """Number of keys; 0 where there is no animation, so that the properties were only set."""
     frame_start: float
     frame_end: float
-    ranges: list[tuple[float, float]]
+    ranges: list[list[float]]
     """`[first, last]` frames of each part that was switched; elsewhere the limb was on the wanted side already."""
     baked: bool = False
     """Whether the motion was baked onto the side that the limb now follows."""
@@ -40,7 +43,7 @@ class SwitchReport:
     notes: list[Sentence] = field(default_factory=list)
     action: str = ""
     """Name of the action, where several were switched."""
-    remarks: list[Sentence] = field(default_factory=list)
+    remarks: list[Statement] = field(default_factory=list)
     """Further statements for the status bar."""
 
     @property
@@ -57,6 +60,11 @@ class SwitchReport:
     def says(self) -> Sentence:
         """What was switched, over which frames, and what needs the user's attention."""
         return joined([self.switched(), *self.remarks], "; ")
+
+    @property
+    def sentence(self) -> str:
+        """The result in one sentence, in English."""
+        return self.says.text()
 
     def line(self) -> str:
         """What the command line prints of the limb."""
@@ -102,11 +110,11 @@ MEASURED = {"SEEN_TO_MOVE", "UNMOVED"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SwitchedLimbs(Report):
-    """The switched limbs of one or more chains."""
+class SwitchedLimbs(Report, SwitchReport):
+    """The switched limbs: all of them together, under the names that each of `chains` has."""
 
+    TELLS: ClassVar[tuple[str, ...]] = Report.TELLS
     SAYS_NOTES: ClassVar[bool] = False
-    UNTOLD: ClassVar[frozenset[str]] = frozenset({"evaluation"})
 
     chains: Sequence[SwitchReport]
     """One for each limb."""
@@ -124,11 +132,6 @@ class SwitchedLimbs(Report):
     def lines(self) -> list[str]:
         """What the command line prints."""
         return [*(limb.line() for limb in self.chains), *(f"  {said.text()}" for said in self.notes)]
-
-    def to_dict(self) -> dict[str, Any]:
-        """The report as a dictionary for JSON; values of a single limb are repeated beside `chains`."""
-        chains = [{**asdict(limb, dict_factory=as_json), "sentence": limb.says.text()} for limb in self.chains]
-        return {**(chains[0] if len(chains) == 1 else {}), **Report.to_dict(self), "chains": chains}
 
     @property
     def summary(self) -> Sentence:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from ...core.curves.frames import frame_grid
 from ...pipeline.chosen_actions import own_span
 from ...pipeline.plan.naming import named
 from ...pipeline.proof import PLACED, moved_bones, on_copies, refuse_movement
+from ...pipeline.report.form import together
 from ...pipeline.report.reports import Results, refusals_in_words, statement
 from ...pipeline.report.units import units_of
 from ...pipeline.story import Sample, StartOver, Story, Task, Write, part_of_story, with_range
@@ -102,7 +104,8 @@ def _switch_report(results: Results) -> SwitchedLimbs:
     limbs = [report for reports in results.done for report in reports]
     refused = [] if results.is_dry else refusals_in_words(results.refused, len(results.done) + len(results.refused))
     notes = [*(said for limb in limbs for said in limb.notes), *refused, *results.unused]
-    return SwitchedLimbs(kind=results.kind, chains=limbs, notes=notes, seconds=results.seconds, refused=list(results.refused))
+    run: dict[str, Any] = {"kind": results.kind, "seconds": results.seconds, "refused": list(results.refused)}
+    return together(SwitchedLimbs, limbs, notes=notes, **run)
 
 
 SWITCH = Task("switch", TABLES["switch"], switch_limbs, SwitchedLimbs, joined=_switch_report)

@@ -49,7 +49,7 @@ def test_one_after_the_other_they_are_baked(two_targets):
     )
     assert [found.frames for found in report.chains] == [10, 11]
     told = json.loads(report.to_json())
-    assert told["sentence"] == report.sentence()
+    assert told["sentence"] == report.sentence
     assert told["notes"] == [note for found in report.chains for note in found.notes]
 
 

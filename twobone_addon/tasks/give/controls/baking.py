@@ -53,18 +53,9 @@ SEEN = 1e-3
 blocking the control. A stretching IK has errors of a fifth of that at single frames, wherever its search starts."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ControlReport(TargetReport):
     """One limb's controls. `max_round_trip` and `max_end_turn` are errors of the rig's own IK with the keys."""
-
-    target_bone: str
-    """Bone that was keyed as the target."""
-    pole_bone: str
-    """Bone that was keyed as the pole; empty without pole."""
-    constraint: str
-    """Name of the IK constraint that follows the controls; empty where none does."""
-    base_bone: str
-    """First bone of the IK, where it had to be keyed as well; else empty."""
 
     @property
     def keyed(self) -> tuple[str, ...]:

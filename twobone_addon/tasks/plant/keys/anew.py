@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, astuple, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 
 import numpy as np
 
@@ -133,7 +133,7 @@ def note_planting(
             first=start,
             last=end,
             contacts={
-                leg.chain: list(map(astuple, contacts_of_states(states, plan.frames)))
+                leg.chain: list(contacts_of_states(states, plan.frames))
                 for leg, states in ((leg, _keyed(armature, leg.chain, plan.frames)) for leg in plan.legs)
             },
             settings=_digest(plan),
@@ -141,8 +141,7 @@ def note_planting(
             paths=[] if in_strips else sorted({channel.pieces[0].path for channel in channels}),
             is_on_top=earlier.matching is not None and (earlier.matching.is_on_top or not earlier.taken_back),
             given={
-                leg.chain: list(map(astuple, contacts_of_states(states, plan.frames)))
-                for leg, states in zip(plan.legs, given, strict=False)
+                leg.chain: list(contacts_of_states(states, plan.frames)) for leg, states in zip(plan.legs, given, strict=False)
             },
             departures={
                 leg.chain: (float(far.max()), float(plan.frames[far.argmax()]))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from ....core.audit import HUMAN_LEGS
-from ....pipeline.report.reports import Report, Visible
+from ....pipeline.report.reports import ClipReport, Visible
 from ....pipeline.report.units import Units, digits
 from ....records import replace
 from ....said import Sentence, joined
@@ -121,7 +121,7 @@ class LegReport:
     """Largest distance by which baking with target and pole moves a joint, world units."""
     max_stretch: float = 1.0
     """Largest factor by which the leg is scaled to reach, if its Reach is Stretch."""
-    left: Sequence[LeftContact] = ()
+    left: list[LeftContact] = field(default_factory=list)
     """Contacts left as they are: planting would move the foot by more than Maximum Repair, or the foot shuffles."""
 
     @property
@@ -172,13 +172,13 @@ class RootReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlantReport(Report):
+class PlantReport(ClipReport):
     """All legs of a character."""
 
     SAYS_NOTES: ClassVar[bool] = False
     UNTOLD: ClassVar[frozenset[str]] = frozenset({"lengths"})
 
-    chains: Sequence[LegReport]
+    chains: list[LegReport]
     root: RootReport | None
     lengths: Lengths
     skate_share_before: float
@@ -296,13 +296,13 @@ class ReachReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RootFitReport(Report):
+class RootFitReport(ClipReport):
     """The root, and the reach of its chains."""
 
     SAYS_NOTES: ClassVar[bool] = False
     UNTOLD: ClassVar[frozenset[str]] = frozenset({"lengths"})
 
-    chains: Sequence[ReachReport]
+    chains: list[ReachReport]
     root: RootReport
     lengths: Lengths
 
