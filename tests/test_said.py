@@ -91,3 +91,13 @@ def test_a_copied_error_says_the_same():
 @pytest.mark.parametrize("template", ["{a:>2000000000}", "{a.__class__}", "{b}", "{a[0]}", "{a!x}", "{", "{a:{a}}"])
 def test_a_stored_sentence_that_cannot_be_filled_in_is_shown_as_it_is(template):
     assert Sentence.from_dict({"template": template, "values": {"a": "x"}}).text() == template
+
+
+def test_a_sentence_in_a_note_is_as_grave_as_the_note():
+    reason = Sentence("Bone {bone} is locked.", {"bone": Sentence("upper")})
+    said = note("{action}: {reason}", action="Run", reason=reason)
+    assert (reason.level, said.level) == ("REFUSED", "WARN")
+    assert said.values["reason"].level == "WARN"
+    assert said.values["reason"].values["bone"].level == "WARN"
+    assert said.text() == "Run: Bone upper is locked."
+    assert joined([said]).text() == said.text()

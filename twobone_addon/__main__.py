@@ -2,15 +2,18 @@
 
 import contextlib
 import os
-import signal
 import sys
 from pathlib import Path
 from typing import NoReturn
 
-from .command_line.output import clean_standard_output, open_closed_streams
+from .command_line.exit_codes import handled_by, stop_at_once
 
-if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:  # Until the command handles Ctrl-C, it ends without a traceback.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+# Importing takes a second, in which nothing is written.
+until_the_end = contextlib.ExitStack()
+until_the_end.enter_context(handled_by(stop_at_once))
+
+from .command_line.output import clean_standard_output, open_closed_streams  # noqa: E402
+
 open_closed_streams()
 with clean_standard_output(wanted=True):  # On import, Blender may print which colour management it uses.
     import bpy

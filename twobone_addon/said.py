@@ -42,6 +42,16 @@ class Sentence:
     kind: str = ""
     """Code by which scripts recognise it in a report; empty if not needed."""
 
+    def __post_init__(self) -> None:
+        """Give sentences in it its own level: what is read as one sentence is as grave as one."""
+        nested = {name: value for name, value in self.values.items() if isinstance(value, Sentence) and value.level != self.level}
+        if nested:
+            levelled = {
+                name: Sentence(value.template, value.values, value.frames, self.level, value.kind)
+                for name, value in nested.items()
+            }
+            object.__setattr__(self, "values", {**self.values, **levelled})
+
     def __hash__(self) -> int:
         return hash((self.template, *sorted(self.values)))
 

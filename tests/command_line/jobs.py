@@ -20,6 +20,6 @@ def records(folder, name="job.json.summary.json"):
     return {Path(record["shot"]).stem: record for record in json.loads((folder / name).read_text())["shots"]}
 
 
-def states(folder):
+def states(folder, name="job.json.summary.json"):
     """The states of the shots in the summary, by their names."""
-    return {name: record["state"] for name, record in records(folder).items()}
+    return {shot: record["state"] for shot, record in records(folder, name).items()}

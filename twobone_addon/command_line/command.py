@@ -19,9 +19,10 @@ from ..version import addon_version
 from .batch.batch_command import batch_command
 from .batch.shots import ANY
 from .batch.workers import serve
+from .exit_codes import ExitCode
 from .flags import ChainGroup, add_chain_flags, add_option_flags
 from .job import ALIASES, OF_COMMAND, READS_ONLY
-from .outcomes import ExitCode, StoppedError, UsageError
+from .outcomes import StoppedError, UsageError
 from .output import Voice, clean_standard_output, complain, hand_over, open_closed_streams
 from .outputs import STANDARD_OUTPUT, file_name, file_path, refuse_wrong_outputs
 from .provenance import with_provenance
@@ -51,6 +52,9 @@ LONGEST_NUMBER = 30
 
 NEGATIVE_NUMBER = re.compile(r"-(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
 
+FILE_LIKE_FLAG = re.compile(r"-[^=]*\.(toml|json|blend)", re.IGNORECASE)
+"""A file whose name begins like a flag: no flag of ours ends like that."""
+
 
 class _Parser(argparse.ArgumentParser):
     """A parser that raises `UsageError` instead of printing and exiting."""
@@ -65,6 +69,7 @@ def parse(argv: list[str]) -> argparse.Namespace:
     Raises `UsageError`, or `SystemExit` after `--help`.
     """
     joined = [ALIASES.get(word, word) for word in argv[:1]]
+    argv = [*argv[:1], *(f"./{word}" if FILE_LIKE_FLAG.fullmatch(word) else word for word in argv[1:])]
     # `--flag -1e-3` becomes `--flag=-1e-3`: argparse mistakes a negative number with an exponent for a flag.
     for word in argv[1:]:
         if NEGATIVE_NUMBER.fullmatch(word) and joined and joined[-1].startswith("--") and "=" not in joined[-1]:

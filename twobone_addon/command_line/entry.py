@@ -10,9 +10,12 @@ _registered: list[object] = []
 
 def main(argv: list[str]) -> int:
     """Run one sub-command and return its exit code."""
-    from .command import main as run  # noqa: PLC0415 - what is registered at every start is only its name
+    from .exit_codes import handled_by, stop_at_once  # noqa: PLC0415 - what is registered at every start is only its name
 
-    return run(argv)
+    with handled_by(stop_at_once):
+        from .command import main as run  # noqa: PLC0415 - the same
+
+        return run(argv)
 
 
 def register() -> None:

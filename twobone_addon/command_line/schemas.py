@@ -13,8 +13,9 @@ from ..pipeline.report.reports import FORMAT
 from ..settings import OPTIONS
 from ..settings.options import Option, OptionKind
 from .batch.shots import STATES, ShotRecord
+from .exit_codes import ExitCode
 from .job import ALIASES, OF_COMMAND, ONCE, USES, WITH_CHAINS
-from .outcomes import ExitCode, Outcome
+from .outcomes import Outcome
 from .output import Voice, hand_over
 from .outputs import STANDARD_OUTPUT
 

@@ -29,9 +29,10 @@ from ..tasks.convert.plans import is_converted
 from ..tasks.convert.task import ConvertReport
 from ..tasks.plant.report.reports import missed_by
 from .batch.shots import ShotRecord, write_record
+from .exit_codes import ExitCode
 from .flags import ChainGroup, flag
 from .job import OF_COMMAND, ONCE, USES, Job, load_job
-from .outcomes import ExitCode, Outcome, UsageError
+from .outcomes import Outcome, UsageError
 from .output import Voice, complain
 from .outputs import is_same, refuse_shared_outputs, refuse_used_outputs
 from .provenance import source_file

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import signal
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from .exit_codes import handled_by
 from .outcomes import StoppedError
-
-SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK") if hasattr(signal, name)]
-
 
 PATIENCE = 2.0
 """Seconds after the previous signal from which another one interrupts again, because the previous one had no effect."""
@@ -81,7 +78,7 @@ def stopped_by_signals(request: StopRequest) -> Iterator[None]:
             raise _Stop
 
     try:
-        with _handled(stop):
+        with handled_by(stop):
             yield
     except _Stop as stopped:
         raise StoppedError("Stopped. What was being written has been removed.") from stopped
@@ -100,23 +97,5 @@ def stop_requests() -> Iterator[StopRequest]:
     def note(*_: object) -> None:
         request.wanted = True
 
-    with _handled(note):
+    with handled_by(note):
         yield request
-
-
-@contextmanager
-def _handled(handler: Callable[..., None]) -> Iterator[None]:
-    """Install `handler` for the stop signals during the block; does nothing outside the main thread, which alone gets signals.
-
-    Ignored signals stay ignored: `nohup` asks for that, and so does a shell for background jobs.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    handled = [number for number in SIGNALS if signal.getsignal(number) != signal.SIG_IGN]
-    earlier = {number: signal.signal(number, handler) for number in handled}
-    try:
-        yield
-    finally:
-        for number, before in earlier.items():
-            signal.signal(number, signal.SIG_DFL if before is None else before)

@@ -6,9 +6,10 @@ import sys
 
 import pytest
 
+from twobone_addon.command_line.exit_codes import SIGNALS
 from twobone_addon.command_line.outcomes import StoppedError
 from twobone_addon.command_line.outputs import write_document
-from twobone_addon.command_line.stopping import SIGNALS, StopRequest, stop_requests, stopped_by_signals
+from twobone_addon.command_line.stopping import StopRequest, stop_requests, stopped_by_signals
 
 BEFORE, AFTER = {"version": 1, "provenance": "as it was"}, {"version": 1, "provenance": "as it is"}
 

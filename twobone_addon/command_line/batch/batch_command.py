@@ -21,8 +21,9 @@ from ... import files
 from ...errors import AgainError, FileError, refused_by_system
 from ...files import one_line
 from ...pipeline.machine import cores, free_memory
+from ..exit_codes import ExitCode
 from ..job import OF_COMMAND, READS_ONLY, Job, job_text, load_job
-from ..outcomes import ExitCode, Outcome, StoppedError, UsageError
+from ..outcomes import Outcome, StoppedError, UsageError
 from ..output import OWN_WORDS, Voice, clean_standard_output, complain, hand_over, showable
 from ..outputs import KINDS, STANDARD_OUTPUT, is_earlier, refuse_wrong_outputs, spelled, write_document
 from ..shot_files import scripts_of_this_run
@@ -173,6 +174,8 @@ def batch_command(arguments: argparse.Namespace, voice: Voice) -> Outcome:
         path = _summary_path(arguments, shots)
         arguments.scripts = scripts_of_this_run() if arguments.scripts is None else arguments.scripts
         progress = Progress(len(shots), quiet=voice.quiet, as_json=arguments.progress == "json")
+        # Before anything is made that must be removed.
+        stop = stack.enter_context(stop_requests())
         if path is not None:
             stack.enter_context(files.locked(path.absolute(), role="batch"))
         if arguments.logs is not None:
@@ -188,7 +191,6 @@ def batch_command(arguments: argparse.Namespace, voice: Voice) -> Outcome:
         begin = f"{SCRATCH}{os.getpid()}-"
         scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix=begin, ignore_cleanup_errors=True)))
         (scratch / OWNER).write_text(files.owner(), encoding="utf-8")
-        stop = stack.enter_context(stop_requests())
         waiting = deque(entry for entry in entries if entry.record.state != DONE)
         Batch(arguments, scratch, progress, stop, waiting).work(at_once=arguments.jobs or _shots_at_once())
         document = summary(job.path, [entry.record for entry in entries])

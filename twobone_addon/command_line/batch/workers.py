@@ -22,7 +22,7 @@ import bpy
 
 from ...errors import FileError
 from ...files import SAFELY, followed
-from ..outcomes import ExitCode
+from ..exit_codes import ExitCode
 from ..output import flush
 
 TOKEN = "TWOBONE_TOKEN"  # noqa: S105 - no secret

@@ -532,6 +532,8 @@ def refusals_in_words(refused: Sequence[Refused], passes: int) -> list[Sentence]
     for action in refused:
         actions.setdefault(action.reason, []).append(f'"{action.action}"')
     return [
-        reason if len(names) == passes > 1 else note("{actions}: {reason}", actions=", ".join(names), reason=reason)
+        replace(reason, level=WARN)
+        if len(names) == passes > 1
+        else note("{actions}: {reason}", actions=", ".join(names), reason=reason)
         for reason, names in actions.items()
     ]

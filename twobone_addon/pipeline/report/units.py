@@ -33,9 +33,9 @@ class Units:
     length is shown in the unit that fits."""
 
     def text(self, distance: float) -> str:
-        """A distance in scene units, as `12 cm`; without a unit system a plain number."""
+        """A distance in scene units, as `12 cm`; without a unit system, as `0.12 units`."""
         if self.system == "NONE":
-            return digits(distance)
+            return f"{digits(distance)} units"
         table, names = (METRIC, METRES) if self.system == "METRIC" else (IMPERIAL, INCHES)
         value = distance * self._per_unit()
         chosen = [unit for unit in table if unit[0] == names.get(self.length)]

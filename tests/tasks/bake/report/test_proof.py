@@ -229,7 +229,7 @@ def test_one_frame_has_nothing_between(leg_and_empty):
         ("METRIC", "MILLIMETERS", 1.0, "320 mm"),
         ("METRIC", "ADAPTIVE", 0.01, "3.2 mm"),
         ("IMPERIAL", "ADAPTIVE", 1.0, "1 ft"),
-        ("NONE", "", 1.0, "0.32"),
+        ("NONE", "", 1.0, "0.32 units"),
     ],
 )
 def test_distances_are_told_in_scene_units_and_never_as_powers_of_ten(leg_and_empty, system, length_unit, scale, said):
