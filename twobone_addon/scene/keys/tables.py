@@ -12,7 +12,7 @@ import numpy as np
 from ...core.array_types import Array, Indices, KeyFrames, Mask
 from ...core.curves.frames import NEAR_FRAME
 from ...records import replace
-from ..blender_types import Channel, FCurve
+from ..blender_types import Channel, CurveBag, FCurve
 
 INTERPOLATION = {"CONSTANT": 0, "LINEAR": 1, "BEZIER": 2}
 HANDLE_FREE, HANDLE_VECTOR, HANDLE_ALIGNED = 0, 2, 3
@@ -146,6 +146,31 @@ def put_keys(fcurve: FCurve, table: BareTable) -> None:
     fcurve.keyframe_points.add(len(table["co"]))
     for name, values in table.items():
         fcurve.keyframe_points.foreach_set(name, values.ravel())
+
+
+class RepeatedKeys:
+    """A curve whose linear keys at some frames are written, and get other values again and again.
+
+    For curves that are gone with a trial: nothing notes what they were.
+    """
+
+    def __init__(self, bag: CurveBag, written: StraightKeys) -> None:
+        self._fcurve = bag.fcurves.find(written.path, index=written.index)
+        self._frames = np.asarray(written.frames, dtype=np.float32)
+        self._numbers = np.empty(2 * len(self._fcurve.keyframe_points), dtype=np.float32)
+        self._fcurve.keyframe_points.foreach_get("co", self._numbers)
+        self._rows = np.flatnonzero(np.isin(self._numbers[0::2], self._frames))
+
+    def takes(self, keys: StraightKeys) -> bool:
+        """Whether these keys are at the same frames, all of which the curve has."""
+        frames = np.asarray(keys.frames, dtype=np.float32)
+        return len(self._rows) == len(frames) and np.array_equal(frames, self._frames)
+
+    def put(self, keys: StraightKeys) -> None:
+        """Give the keys these values."""
+        self._numbers[2 * self._rows + 1] = keys.values
+        self._fcurve.keyframe_points.foreach_set("co", self._numbers)
+        self._fcurve.update()
 
 
 def blank_keys(count: int) -> KeyTable:

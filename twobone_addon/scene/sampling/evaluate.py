@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -80,14 +80,55 @@ def _connected_sets(quantities: Iterable[Quantity], objects: Mapping[str, Object
 __all__ = ["Place", "Quantity", "Samples", "Verified", "animation_times", "evaluate", "prepared_place"]
 
 
-@dataclass(frozen=True, slots=True)
+class Moment(NamedTuple):
+    """A time as Blender takes it."""
+
+    frame: int
+    subframe: float
+    """From 0 up to 1, also before frame 0."""
+
+
+ReadFrames = Callable[[Probes, int, Sequence[Moment]], None]
+"""Reads some frames of the probes' scene into rows from a first one on."""
+
+
+@dataclass(slots=True)
 class Place:
-    """A temporary scene for one or several passes over frames, with the reduced rigs that replace armatures, by their names."""
+    """A temporary scene for one or several passes over frames, with the reduced rigs that replace armatures, by their names.
+
+    The probes of a pass stay for the next one that asks for the same, since Blender takes as long to put them there as to
+    evaluate many frames.
+    """
 
     stage: Scene
     reduced: Mapping[str, ReducedRig]
     things: Mapping[str, Object]
     """The file's objects by name: collecting them takes longer than a short pass."""
+    _probes: Probes | None = None
+    _asked: tuple[Sequence[Quantity], int, Sequence[Object]] = ((), 0, ())
+    """What the probes are for: the quantities, the number of rows, and the objects that stand for theirs."""
+
+    def players(self, quantities: Sequence[Quantity]) -> Mapping[str, Object]:
+        """The objects that are evaluated for these quantities, by name: the file's own, or what stands in for them.
+
+        Keys that are to show in a pass are written to these.
+        """
+        return {**self.things, **_usable(self.reduced, quantities)}
+
+    def probes(self, quantities: Sequence[Quantity], count: int, things: Mapping[str, Object]) -> Probes:
+        """Probes for a pass of `count` rows, in place until others are asked for."""
+        asked = (tuple(quantities), count, [things[quantity.object] for quantity in quantities if quantity.object])
+        if self._probes is None or asked != self._asked:
+            self.clear()
+            self._probes, self._asked = Probes(self.stage, list(quantities), count, alone=True, things=things), asked
+            self._probes.put()
+        return self._probes
+
+    def clear(self) -> None:
+        """Remove the probes."""
+        probes, self._probes = self._probes, None
+        if probes is not None:
+            probes.remove()
 
 
 def evaluate(
@@ -113,7 +154,7 @@ def evaluate(
         return {}
     if in_scene:
         with frame_and_edits_kept(scene):
-            return (yield from _evaluate_all(scene, quantities, frames, in_scene=True, things=objects_by_name(), lead_in=lead_in))
+            return (yield from _evaluate_in_scene(scene, quantities, frames, objects_by_name()))
     prepared = nullcontext(place) if place else prepared_place(scene, quantities, frames, verified)
     with prepared as used:
         return (yield from _evaluate_in_batches(used, quantities, frames, used.reduced, lead_in))
@@ -127,17 +168,22 @@ def prepared_place(scene: Scene, quantities: list[Quantity], frames: Array, veri
     compared before, and records those compared now.
     """
     verified = verified or Verified()
-    with empty_stage() as stage, reduced_rigs(quantities, len(frames)) as made:
+    with empty_stage() as stage, reduced_rigs(quantities, len(frames)) as made, ExitStack() as cleared:
         # Frame rate and time remapping decide what is evaluated at a frame.
         for setting in ("fps", "fps_base", "frame_map_old", "frame_map_new"):
             setattr(stage.render, setting, getattr(scene.render, setting))
         things = objects_by_name()
         new = {name: rig for name, rig in made.items() if not verified.covers(name, rig)}
         compared = [quantity for quantity in quantities if quantity.object in new]
-        wrong = _wrong(scene, Place(stage, new, things), compared, frames)
+        comparing = Place(stage, new, things)
+        cleared.callback(comparing.clear)
+        wrong = _wrong(scene, comparing, compared, frames)
         wrong |= {name for name, rig in made.items() if rig.parented_to_rig in wrong}
         verified.add({name: rig for name, rig in new.items() if name not in wrong})
-        yield Place(stage, {name: rig for name, rig in made.items() if name not in wrong}, things)
+        comparing.clear()
+        place = Place(stage, {name: rig for name, rig in made.items() if name not in wrong}, things)
+        cleared.callback(place.clear)
+        yield place
 
 
 def _wrong(scene: Scene, place: Place, quantities: list[Quantity], frames: Array) -> set[str]:
@@ -159,7 +205,7 @@ def _wrong(scene: Scene, place: Place, quantities: list[Quantity], frames: Array
     return {quantity.object for quantity in doubtful_quantities if not np.array_equal(whole[quantity], reduced[quantity])}
 
 
-def _usable(reduced: Mapping[str, ReducedRig], quantities: list[Quantity]) -> dict[str, Object]:
+def _usable(reduced: Mapping[str, ReducedRig], quantities: Sequence[Quantity]) -> dict[str, Object]:
     """Objects of the reduced rigs that have all requested bones, by the armatures' names."""
     requested: dict[str, list[str]] = {}
     for quantity in quantities:
@@ -176,35 +222,35 @@ def _evaluate_in_batches(
     things = {**place.things, **_usable(reduced, quantities)}
     split = batches(quantities, place.things)
     for number, batch in enumerate(split):
-        steps = _evaluate_all(place.stage, batch, frames, in_scene=False, things=things, lead_in=lead_in)
-        values |= yield from part_of_steps(steps, number, len(split))
+        probes = place.probes(batch, len(frames), things)
+        values |= yield from part_of_steps(_passed(probes, batch, frames, _read_apart, lead_in), number, len(split))
     return values
 
 
-def _evaluate_all(
-    stage: Scene, quantities: list[Quantity], frames: Array, *, in_scene: bool, things: Mapping[str, Object], lead_in: int | None
+def _evaluate_in_scene(
+    scene: Scene, quantities: list[Quantity], frames: Array, things: Mapping[str, Object]
 ) -> Steps[dict[Quantity, Array]]:
-    with Probes(stage, quantities, len(frames), alone=not in_scene, things=things) as probes:
-        take, pace = partial(_read_in_scene if in_scene else _read_apart, stage, probes), Pace()
-        moments = moments_of(frames)
-        row = 0
-        if len(moments) > 1 and lead_in is not None and not in_scene:
-            take(0, [moments[lead_in]])
-        while row < len(moments):
-            step = pace.next_step()
-            take(row, moments[row : row + step])
-            row += step
-            if row <= len(moments):
-                yield row / len(moments)
-        return {quantity: still_row(probes.values(quantity)) for quantity in quantities}
+    """Evaluate in the user's own scene."""
+    with Probes(scene, quantities, len(frames), alone=False, things=things) as probes:
+        return (yield from _passed(probes, quantities, frames, _read_in_scene, None))
 
 
-class Moment(NamedTuple):
-    """A time as Blender takes it."""
-
-    frame: int
-    subframe: float
-    """From 0 up to 1, also before frame 0."""
+def _passed(
+    probes: Probes, quantities: list[Quantity], frames: Array, read: ReadFrames, lead_in: int | None
+) -> Steps[dict[Quantity, Array]]:
+    """Values read by the probes in one pass over the frames; `lead_in` as in `evaluate`."""
+    take, pace = partial(read, probes), Pace()
+    moments = moments_of(frames)
+    row = 0
+    if len(moments) > 1 and lead_in is not None:
+        take(0, [moments[lead_in]])
+    while row < len(moments):
+        step = pace.next_step()
+        take(row, moments[row : row + step])
+        row += step
+        if row <= len(moments):
+            yield row / len(moments)
+    return {quantity: still_row(probes.values(quantity)) for quantity in quantities}
 
 
 def moments_of(frames: Array) -> list[Moment]:
@@ -213,8 +259,9 @@ def moments_of(frames: Array) -> list[Moment]:
     return list(map(Moment, whole.astype(int).tolist(), (frames - whole).tolist()))
 
 
-def _read_in_scene(scene: Scene, probes: Probes, first: int, moments: Sequence[Moment]) -> None:
+def _read_in_scene(probes: Probes, first: int, moments: Sequence[Moment]) -> None:
     """Read some frames of the user's scene, in which other add-ons' code may run, into rows from the `first` on."""
+    scene = probes.stage
     layer = scene.view_layers[0]
     for row, (frame, subframe) in enumerate(moments, first):
         scene.frame_set(frame, subframe=subframe)
@@ -222,13 +269,14 @@ def _read_in_scene(scene: Scene, probes: Probes, first: int, moments: Sequence[M
             read(row)
 
 
-def _read_apart(stage: Scene, probes: Probes, first: int, moments: Sequence[Moment]) -> None:
+def _read_apart(probes: Probes, first: int, moments: Sequence[Moment]) -> None:
     """Read some frames of a temporary scene into rows from the `first` on, without other add-ons' frame handlers.
 
     Finding the evaluated copies takes as long as reading them, and getting the depsgraph a third of a small frame. As no
     other code runs until all frames are read, both are kept.
     """
-    set_frame, readers = stage.frame_set, list[Read]()
+    stage, readers = probes.stage, list[Read]()
+    set_frame = stage.frame_set
     with unheard(FRAME_HANDLERS):
         for row, (frame, subframe) in enumerate(moments, first):
             set_frame(frame, subframe=subframe)

@@ -46,7 +46,8 @@ class Probes:
         self, stage: Scene, quantities: list[Quantity], count: int, *, alone: bool, things: Mapping[str, Object]
     ) -> None:
         """Plan the probes; `alone`: the scene holds nothing else; `things`: by name, the objects or their stand-ins."""
-        self._stage = stage
+        self.stage = stage
+        """The scene that they are put into."""
         self._things = things
         self._alone = alone
         self._made: list[Object] = []
@@ -66,11 +67,20 @@ class Probes:
         self._count = count
 
     def __enter__(self) -> Self:
-        """Put the probes into the scene."""
+        """Put the probes into the scene for a block."""
+        self.put()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Remove them again."""
+        self.remove()
+
+    def put(self) -> None:
+        """Put the probes into the scene, until they are removed."""
         names = dict.fromkeys([*self._worlds.names, *self._poses])
         linked = {name: self._things[name] for name in names if self._alone and self._is_own_probe(name)}
         for thing in linked.values():
-            self._stage.collection.objects.link(thing)
+            self.stage.collection.objects.link(thing)
         for name in self._worlds.names:
             self._worlds.probes.append(self._things[name] if name in linked else self._probe(name, [""]))
         for name, reader in self._poses.items():
@@ -79,14 +89,13 @@ class Probes:
         with unkeyed_kept() if self._numbers else nullcontext():
             for quantity in self._numbers:
                 self._others[quantity] = ValueReader(self._probe("", []), quantity, self._count)
-        return self
 
-    def __exit__(self, *_: object) -> None:
-        """Remove them again."""
+    def remove(self) -> None:
+        """Remove the probes from the scene."""
         for probe in self._made:
             bpy.data.objects.remove(probe)
-        for thing in list(self._stage.collection.objects) if self._alone else ():
-            self._stage.collection.objects.unlink(thing)
+        for thing in list(self.stage.collection.objects) if self._alone else ():
+            self.stage.collection.objects.unlink(thing)
 
     def readers(self, depsgraph: Any) -> list[Read]:
         """Functions that read all values of the scene's present frame, from a depsgraph, into a row.
@@ -99,7 +108,8 @@ class Probes:
     def values(self, quantity: Quantity) -> Array:
         """All rows of a quantity."""
         if quantity in self._others:
-            return self._others[quantity].values
+            # The next pass reads into the same rows.
+            return self._others[quantity].values.copy()
         if quantity.kind == "POSE":
             return self._poses[quantity.object].values(quantity.bone)
         world = self._worlds.values(quantity.object)
@@ -119,7 +129,7 @@ class Probes:
             constraint = probe.constraints.new("COPY_TRANSFORMS")
             constraint.target = self._things[name]
             constraint.subtarget = bone
-        self._stage.collection.objects.link(probe)
+        self.stage.collection.objects.link(probe)
         return probe
 
 

@@ -122,7 +122,7 @@ def steered_keys(scene: Scene, solved: Sequence[SolvedControls]) -> Story[list[S
     """Keys of all controls, found by trial; raises `ObjectError` where a control cannot reach its goal."""
     limbs = [steered_limb(limb.control, limb.goals, limb.before) for limb in solved]
     with on_trial(scene, [limb.control for limb in solved]):
-        yield from steer_all(limbs)
+        yield from steer_all(scene, limbs)
     for limb in limbs:
         _refuse_missed(limb)
     return [keys_of_controls(limb) for limb in limbs]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,13 +14,15 @@ from ....pipeline.plan.planning import ChainPlan
 from ....pipeline.pose.solving import CurveSamples
 from ....pipeline.stages import all_frames
 from ....pipeline.story import Sample, Story
-from ....scene.blender_types import Scene
+from ....records import replace
+from ....scene.blender_types import Channel, Object, Scene
 from ....scene.keys.destinations import trial_actions
 from ....scene.keys.replaced import limb_name
-from ....scene.keys.tables import ChannelKeys, StraightKeys
+from ....scene.keys.tables import ChannelKeys, RepeatedKeys, StraightKeys
 from ....scene.keys.writing import Change, write_keys
-from ....scene.lookup import object_named, rotation_values
+from ....scene.lookup import object_named, objects_by_name, rotation_values
 from ....scene.restoring import edits_kept
+from ....scene.sampling.evaluate import prepared_place
 from ....scene.sampling.quantities import Samples
 from ....scene.versions import ensure_curve_bag
 from ..baking import Drift, chosen_keys, location_drift, rotation_drift, rotation_samples
@@ -135,17 +137,30 @@ def on_trial(scene: Scene, plans: Sequence[ControlPlan]) -> Iterator[None]:
         yield
 
 
-def steer_all(limbs: Sequence[SteeredLimb]) -> Story[None]:
-    """Steer all limbs at the same time until each has converged; their channels and samples are left in `limbs`."""
+def steer_all(scene: Scene, limbs: Sequence[SteeredLimb]) -> Story[None]:
+    """Steer all limbs at the same time until each has converged; their channels and samples are left in `limbs`.
+
+    One prepared place serves all rounds, each of which evaluates all frames in one pass.
+    """
     working = [(limb, limb.steer()) for limb in limbs]
     # Up to where each asks for its first samples.
     for _, steering in working:
         next(steering)
-    while working:
-        for limb, _ in working:
-            _write_trial_keys(limb)
-        samples = yield from look_at([limb.control for limb, _ in working])
-        working = [(limb, steering) for limb, steering in working if _continues(steering, samples)]
+    trial = _TrialKeys()
+    for limb in limbs:
+        trial.write(limb, objects_by_name())
+    first = _look([limb.control for limb in limbs])
+    quantities = list(dict.fromkeys(first.quantities))
+    prepared = nullcontext() if first.evaluation == "SCENE" else prepared_place(scene, quantities, first.frames)
+    with prepared as place:
+        while working:
+            look = _look([limb.control for limb, _ in working])
+            players = objects_by_name() if place is None else place.players(look.quantities)
+            are_new = [trial.write(limb, players) for limb, _ in working]
+            if place is not None and any(are_new):
+                place.clear()  # Blender learns of new curves where objects come into a scene.
+            samples = yield replace(look, place=place)
+            working = [(limb, steering) for limb, steering in working if _continues(steering, samples)]
 
 
 def _continues(steering: Steering, samples: Samples) -> bool:
@@ -159,26 +174,52 @@ def _continues(steering: Steering, samples: Samples) -> bool:
 
 def look_at(plans: Sequence[ControlPlan]) -> Story[Samples]:
     """Samples of the limbs and their controls as Blender evaluates them now."""
+    return (yield _look(plans))
+
+
+def _look(plans: Sequence[ControlPlan]) -> Sample:
     frames = all_frames(plan.plan.frames for plan in plans)
     quantities = [quantity for plan in plans for quantity in plan.seen()]
     evaluation = "SCENE" if any(plan.plan.reads_scene or plan.plan.settings.evaluation == "SCENE" for plan in plans) else "PROBES"
-    return (yield Sample(quantities, frames, evaluation, held=0))
+    return Sample(quantities, frames, evaluation, held=0)
 
 
-def _write_trial_keys(limb: SteeredLimb) -> None:
-    plan = limb.control.plan
-    for control in limb.control.controls:
-        if control.role in limb.used:
-            held = limb.held[control.role]
-            keys = [*_vector_keys(plan, control.location_path, held.location)] if control.role != "Base" else []
-            if turns(limb, control):
-                keys += [
-                    StraightKeys(curve.path, curve.index, "", KeyFrames(plan.frames), curve.values, "LINEAR")
-                    for curve in rotation_curves_of(plan, control, held.rotation)
-                ]
-            if control.role == "Base" and limb.scales:
-                keys += _vector_keys(plan, control.scale_path, held.scale)
-            write_keys(ensure_curve_bag(object_named(control.armature)), keys, float(plan.frames[0]), float(plan.frames[-1]))
+class _TrialKeys:
+    """Keys of controls on trial, which are written round after round: their curves are found once."""
+
+    def __init__(self) -> None:
+        self._curves: dict[tuple[str, Channel], RepeatedKeys] = {}
+
+    def write(self, limb: SteeredLimb, players: Mapping[str, Object]) -> bool:
+        """Key a limb's controls in what is evaluated for their armatures, by name; return whether curves are new."""
+        plan, are_new = limb.control.plan, False
+        for control in limb.control.controls:
+            player = players[control.armature]
+            keys = _trial_keys(limb, control) if control.role in limb.used else []
+            known = [self._curves.get((player.name, key.channel)) for key in keys]
+            if all(curve is not None and curve.takes(key) for curve, key in zip(known, keys, strict=True)):
+                for curve, key in zip(known, keys, strict=True):
+                    if curve is not None:
+                        curve.put(key)
+                continue
+            bag, are_new = ensure_curve_bag(player), True
+            write_keys(bag, keys, float(plan.frames[0]), float(plan.frames[-1]))
+            self._curves |= {(player.name, key.channel): RepeatedKeys(bag, key) for key in keys}
+        return are_new
+
+
+def _trial_keys(limb: SteeredLimb, control: Control) -> list[StraightKeys]:
+    """Linear keys of a control at every sample."""
+    plan, held = limb.control.plan, limb.held[control.role]
+    keys = _vector_keys(plan, control.location_path, held.location) if control.role != "Base" else []
+    if turns(limb, control):
+        keys += [
+            StraightKeys(curve.path, curve.index, "", KeyFrames(plan.frames), curve.values, "LINEAR")
+            for curve in rotation_curves_of(plan, control, held.rotation)
+        ]
+    if control.role == "Base" and limb.scales:
+        keys += _vector_keys(plan, control.scale_path, held.scale)
+    return keys
 
 
 def turns(limb: SteeredLimb, control: Control) -> bool:
@@ -186,7 +227,7 @@ def turns(limb: SteeredLimb, control: Control) -> bool:
     return control.role == "Base" or (control.role == "Target" and limb.control.turns)
 
 
-def _vector_keys(plan: ChainPlan, path: str, values: Array) -> list[ChannelKeys]:
+def _vector_keys(plan: ChainPlan, path: str, values: Array) -> list[StraightKeys]:
     """Trial keys at every sample."""
     return [StraightKeys(path, axis, "", KeyFrames(plan.frames), values[:, axis], "LINEAR") for axis in range(3)]
 
