@@ -44,7 +44,7 @@ def test_notes_of_found_contacts_that_are_not_legible_count_as_none_and_are_repl
 
 
 def spoiled(text, kind):
-    """What the add-on has packed of one slot's keys, cut short, overwritten in part, or promising more than there is."""
+    """What the add-on has packed of one slot's keys, cut short, overwritten in part, of another version, or said to be huge."""
     whole = bytearray(base64.b64decode(text))
     end = 8 + int.from_bytes(whole[:8], "little")
     header = json.loads(whole[8:end])
@@ -57,14 +57,19 @@ def spoiled(text, kind):
     elif kind == "endless header":
         whole[:8] = b"\xff" * 8
     else:
-        # A channel whose keys before and beside are said to be so many that no memory holds them.
-        header["channels"][0][6] = [[[[1.0, 9.0]], [10**13, 0], [10**13, 0], []]]
+        if kind == "another version":
+            header["version"] -= 1
+        else:  # A channel whose keys before and beside are said to be so many that no memory holds them.
+            header["channels"][0][6] = [[[[1.0, 9.0]], [10**13, 0], [10**13, 0], []]]
         packed = json.dumps(header).encode()
         whole = len(packed).to_bytes(8, "little") + packed + whole[end:]
     return base64.b64encode(bytes(whole)).decode()
 
 
-@pytest.mark.parametrize("kind", ["huge", "short", "flipped header", "flipped tables", "endless header", *SPOILED])
+SPOILED_KEYS = ["huge", "short", "flipped header", "flipped tables", "endless header", "another version", *SPOILED]
+
+
+@pytest.mark.parametrize("kind", SPOILED_KEYS)
 def test_kept_keys_that_are_not_legible_stop_no_clearing(rig, kind):
     ((slot, noted),) = json.loads(rig.animation_data.action.twobone_replaced).items()
     text = SPOILED[kind] if kind in SPOILED else spoiled(noted, kind)

@@ -45,7 +45,7 @@ from .replaced import (
 from .tables import NO_KEYS, WIDTHS, KeyTable, are_lasting, are_within, are_within_any, number_type, read_keys, some_keys
 
 VERSION = 4
-"""Version of the records, by which later ones know what they read."""
+"""Version of the records; those of any other one are not read."""
 
 ILLEGIBLE = (
     ValueError, KeyError, IndexError, TypeError, AttributeError, OverflowError, EOFError, RecursionError, zlib.error,
@@ -317,9 +317,12 @@ def _set_before(path: str, but: Sequence[Action]) -> SetProperty | None:
 
 
 def _header(packed: bytes) -> tuple[Any, int]:
-    """A packed ledger without its tables, and where these begin."""
+    """A packed ledger without its tables, and where these begin; raises one of `ILLEGIBLE`, also for another version's."""
     end = 8 + int.from_bytes(packed[:8], "little")
-    return json.loads(packed[8:end]), end
+    header = json.loads(packed[8:end])
+    if header["version"] != VERSION:
+        raise ValueError(header["version"])
+    return header, end
 
 
 def _header_of(text: str) -> Any:
