@@ -1,5 +1,7 @@
 """The list of chains on the armature: add, remove, move, duplicate, mirror; kept in the file."""
 
+import math
+
 import bpy
 import pytest
 
@@ -159,6 +161,24 @@ def test_a_mirrored_chain_moves_as_the_mirror_image(empty_file, plane, space, be
     bpy.ops.twobone.chain_add()
     chain = rig.twobone.chains[0]
     chain.target, chain.plane, chain.plane_space, chain.bend = targets["L"], plane, space, bend
+    bpy.ops.twobone.chain_mirror()
+    bpy.context.scene.frame_end = 1
+    bpy.ops.twobone.bake_all()
+    knees = {side: rig.pose.bones[f"shin.{side}"].head for side in SIDES}
+    assert (knees["R"].x, knees["R"].y, knees["R"].z) == pytest.approx((-knees["L"].x, knees["L"].y, knees["L"].z), abs=1e-5)
+
+
+@pytest.mark.parametrize("bend", ["POSITIVE", "NEGATIVE"])
+def test_limbs_on_both_sides_that_share_a_plane_object_move_as_mirror_images(empty_file, bend):
+    rig, board = legs(straight=True), add_empty("Board")
+    board.rotation_euler.x = -math.pi / 2  # It stands across the mirror, so the other limb bends the other way about its normal.
+    targets = {side: add_empty(f"Target.{side}") for side in SIDES}
+    for side, sign in SIDES.items():
+        targets[side].location = (0.25 * sign, 0.0, 0.35)
+    select_bones(rig, "thigh.L")
+    bpy.ops.twobone.chain_add()
+    chain = rig.twobone.chains[0]
+    chain.target, chain.plane, chain.plane_object, chain.bend = targets["L"], "OBJECT", board, bend
     bpy.ops.twobone.chain_mirror()
     bpy.context.scene.frame_end = 1
     bpy.ops.twobone.bake_all()

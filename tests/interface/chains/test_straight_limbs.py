@@ -56,3 +56,14 @@ def test_the_overlay_shows_the_plane_of_the_frames_around(straight_leg):
 def test_its_live_is_refused_since_its_plane_depends_on_the_frames_around(straight_leg):
     with pytest.raises(RuntimeError, match="Use Bake"):
         bpy.ops.twobone.live(state="ON")
+
+
+@pytest.mark.parametrize("plane, across", [("YZ", 0), ("XZ", 1)])
+def test_the_new_pole_of_a_limb_that_is_straight_lies_in_the_chains_letter_plane(empty_file, plane, across):
+    rig = leg_with_chain(STRAIGHT)
+    chain = rig.twobone.chains[0]
+    chain.plane = plane
+    bpy.ops.twobone.add_pole()
+    from_knee = np.array(chain.pole.matrix_world.translation) - (0.0, 0.0, 1.0)
+    assert np.linalg.norm(from_knee) > 1.0
+    assert abs(from_knee[across]) < 1e-5

@@ -11,6 +11,7 @@ from tests.blank import empty
 from tests.core.contacts.gait import RUN, WALK, feet_of, on_belt, sliding
 from tests.tasks.find_contacts.found import f1, find, frames_of, states_in
 from tests.tasks.find_contacts.walker import evaluated_contact, make_walker
+from tests.tasks.rigs.walker import build_stander
 from twobone_addon.scene.versions import curve_bag
 
 pytestmark = pytest.mark.usefixtures("empty_file")
@@ -257,6 +258,15 @@ def test_a_pose_that_is_held_after_the_last_key_and_before_the_first_changes_no_
                 assert pair[1] == pytest.approx(pair[0])
             else:
                 assert pair[1] > pair[0] - 1e-9
+
+
+def test_a_part_that_begins_and_ends_in_one_pose_is_no_loop_and_is_searched_at_whole_frames(empty_file):
+    """Its last frame is no whole one, but the motion goes on after it."""
+    build_stander(24, [(0.0, 0.0), (0.3, 0.0), (0.0, 0.0)], rest=1.0, move=0.4)
+    report = find(frame_range="CUSTOM", frame_start=5.0, frame_end=75.5)
+    edges = {edge for chain in report["chains"] for first, last, _ in chain["contacts"] for edge in (first, last)}
+    assert len(report["chains"][0]["contacts"]) == 3
+    assert all(edge == round(edge) for edge in edges - {5.0, 75.5})
 
 
 def test_what_planting_would_move_is_told_before(empty_file):

@@ -192,6 +192,20 @@ def test_a_nudge_near_the_end_of_a_cycle_goes_on_at_its_beginning(empty_file, fr
     assert all((curve.range()[0], curve.range()[1]) == (1.0, 30.0) for curve in curves_of(rig))
 
 
+def test_a_cycle_is_the_range_that_its_action_says(empty_file):
+    """Its keys go on beyond, as those of a run-up do; what is nudged at the end of the round is so at its beginning."""
+    rig = keyed_arm()
+    action = rig.animation_data.action
+    action.use_frame_range = action.use_cyclic = True
+    action.frame_start, action.frame_end = 8, 20
+    frames = np.arange(1, 31)
+    before = seen(rig, frames)
+    nudge(**LIMB, frame=20, offset=OFFSET, before=3, after=3)
+    moved = (seen(rig, frames) - before)[:, HAND, :3, 3]
+    np.testing.assert_allclose(moved[[7, 19]], np.tile(OFFSET, (2, 1)), atol=SINGLE * LENGTH)
+    assert np.abs(moved[12]).max() < SINGLE * LENGTH
+
+
 def test_what_is_out_of_reach_gets_the_closest_pose_and_is_said(empty_file):
     rig = keyed_arm()
     root = seen(rig, [14], ["upper_arm"])[0, 0, :3, 3]

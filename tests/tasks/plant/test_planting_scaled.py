@@ -82,6 +82,15 @@ def test_a_constraint_that_turns_the_foot_is_named(walker):
     assert worst_slide(Seen(armature, whole_frames()), states) < SLIDE
 
 
+def test_a_constraint_that_leaves_the_feet_where_they_stand_is_not_blamed(walker):
+    armature, states = walker
+    limit = armature.pose.bones["foot.L"].constraints.new("LIMIT_ROTATION")
+    limit.use_limit_x, limit.min_x, limit.max_x, limit.owner_space = True, -3.0, 3.0, "LOCAL"
+    report = plant()
+    assert worst_slide(Seen(armature, whole_frames()), states) < SLIDE
+    assert [chain["notes"] for chain in report["chains"]] == [[], []]
+
+
 @pytest.mark.parametrize(
     "upside_down", [{"scale": (-1, -1, -1)}, {"rotation_euler": (math.pi, 0, 0)}], ids=["mirrored", "turned"]
 )
