@@ -12,9 +12,8 @@ from typing import Any
 
 import bpy
 
-from .desk.doing import done
-from .desk.kept import keep
-from .desk.meant import CHAIN, chain_named, chains_in_scope, meant, name_back, names_kept_apart
+from .desk.doing import carried_out
+from .desk.meant import CHAIN, Meant, chain_named, chains_in_scope, meant
 from .errors import SelectionError, SettingError
 from .pipeline.plan.stored import MODES
 from .scene.restoring import bring_up_to_date
@@ -87,15 +86,13 @@ def _called(name: str, given: Mapping[str, Any]) -> Any:
     own = {option.name: values.pop(option.name) for option in table.own if option.name in values}
     settings: Any = table.settings(**own)  # Refuses wrong values before anything is looked for.
     scope = settings.scope if name == ALL_CHAINS else own.get("scope", CHAIN)
-    with names_kept_apart(context.scene) as renamed:
+
+    def requested() -> Meant:
         chains = None
         if table.of_chains and scope == CHAIN:
             chains = chain_named(context, table, values, stored or own.get("chain", ""))
         elif table.of_chains:
             chains = chains_in_scope(context, table, scope, values)
-        request = meant(context, table, own, chains)
-        report = done(context.scene, request, switch_first=switch_first)
-        keep(context, request, report)
-        if not report.is_changed:
-            name_back(renamed)
-    return report
+        return meant(context, table, own, chains)
+
+    return carried_out(context, requested, switch_first=switch_first)[1]

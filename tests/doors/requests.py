@@ -8,7 +8,7 @@ from typing import Any
 
 import bpy
 
-from tests.promises.tasks_under_test import FOOT, TaskUnderTest, activate
+from tests.promises.tasks_under_test import FOOT, HOW, TaskUnderTest, activate, walker
 from tests.promises.ways import command, job, operator
 from tests.tasks.rigs.legs_with_ik import add_ik
 from tests.tasks.scenes import LEG, BoneShape, add_empty, build_armature, key_channel, key_places, set_range
@@ -23,6 +23,7 @@ OTHER_LEG = tuple(
     for bone in (*LEG, FOOT)
 )
 OF_CHAINS = [table for table in TABLES.values() if table.of_chains]
+OF_ARMATURES = [table for table in TABLES.values() if not table.of_chains]
 
 
 def two_rigs() -> None:
@@ -137,6 +138,8 @@ class Case:
     """How the refusal begins; `None` where it is done."""
     limbs: frozenset[tuple[str, str]] | None = None
     """Armature and upper bone of each limb in the report; `None` where the report does not tell."""
+    names: frozenset[str] | None = None
+    """Names of the chains in the report of a task about an armature; `None` where it is not about chains."""
     skipped: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
     job: dict[str, Any] = field(default_factory=dict)
@@ -242,7 +245,180 @@ def single_cases(table: Table) -> list[Case]:
     return cases
 
 
+def walker_to_targets() -> None:
+    """A character that walks, with a target for each foot."""
+    armature = walker()
+    for chain, x in zip(armature.twobone.chains, (0.1, -0.1), strict=True):
+        chain.target = add_empty(f"Heel {chain.name}")
+        chain.target.location = (x, 0.0, 0.1)
+    activate(armature)
+
+
+def chains_of_task(call: dict[str, Any]) -> Any:
+    """The stored chains of the armature that a task is about."""
+    return bpy.data.objects[call["armature"]].twobone.chains
+
+
+def last_of_them(call: dict[str, Any]) -> Any:
+    """The last of them, made where there is none."""
+    chains = chains_of_task(call)
+    return chains[-1] if len(chains) else chains.add()
+
+
+def another_is_active(call: dict[str, Any]) -> None:
+    """The active armature has chains of the same names, and motion of its own."""
+    rig = bpy.data.objects[call["armature"]]
+    other = rig.copy()
+    other.name, other.data = "Other", rig.data.copy()
+    if rig.animation_data is not None:
+        other.animation_data.action = rig.animation_data.action.copy()
+    other.location.x += 5.0
+    bpy.context.scene.collection.objects.link(other)
+    activate(other)
+
+
+def last_is_disabled(call: dict[str, Any]) -> None:
+    last_of_them(call).enabled = False
+
+
+def all_are_disabled(call: dict[str, Any]) -> None:
+    for chain in chains_of_task(call):
+        chain.enabled = False
+
+
+def none_is_stored(call: dict[str, Any]) -> None:
+    chains_of_task(call).clear()
+
+
+def two_have_one_name(call: dict[str, Any]) -> None:
+    chains = chains_of_task(call)
+    if len(chains) > 1:
+        chains[-1].name = chains[0].name
+
+
+def last_has_no_bone(call: dict[str, Any]) -> None:
+    last_of_them(call).lower = "nobone"
+
+
+def last_never_had_a_target(call: dict[str, Any]) -> None:
+    last_of_them(call).target = None
+
+
+def last_lost_its_target(call: dict[str, Any]) -> None:
+    chain = last_of_them(call)
+    chain.target, chain.lost_target = None, "Heel"
+
+
+def first_is_on_ik(call: dict[str, Any]) -> None:
+    rig = bpy.data.objects[call["armature"]]
+    constraint = rig.pose.bones[chains_of_task(call)[0].lower].constraints.new("IK")
+    constraint.target, constraint.chain_count = add_empty("Pull"), 2
+
+
+def nothing_is_active(call: dict[str, Any]) -> None:
+    del call
+    bpy.context.view_layer.objects.active = None
+
+
+def a_guide_is_active(call: dict[str, Any]) -> None:
+    """The active object is the pole of one of its chains, which the list shows as the active one since then."""
+    chain = last_of_them(call)
+    chain.pole = add_empty("Guide")
+    chain.id_data.twobone.active_index = len(chains_of_task(call)) - 1
+    activate(chain.pole)
+
+
+def as_it_is(call: dict[str, Any]) -> None:
+    del call
+
+
+BOTH_LEGS = frozenset({"leg.L", "leg.R"})
+FOUND_LEGS = frozenset({"Left Leg", "Right Leg"})
+NO_ARMATURE = "No armature is active. Choose the armature that holds the chain."
+NO_LEGS = 'Armature "Walker" has no enabled chain that is a leg, and no legs were found. Add its legs to the list.'
+NO_TARGETS = 'Armature "Walker" has no enabled chain with a target to reach. Give its chains targets, or plant its feet.'
+
+NOT_BY_CHAINS = {"convert": "Rig", "find_limbs": "Rig"}
+"""Tasks about all that an armature has, whatever chains are stored: they never fail for one."""
+
+SHOWN: dict[str, dict[str, dict[str, Any]]] = {
+    "find_limbs": {"nothing is active": {}},  # The only armature of the scene is the one that is meant.
+    "nudge": {
+        **{name: {} for name in ("last is disabled", "all are disabled", "two have one name")},
+        "none is stored": {"refused": 'Armature "Rig" has no stored chain "leg". Use the name of one that it has (none).'},
+        "last has no bone": {"refused": 'Lower bone "nobone" is not in armature "Rig". Choose one of its bones.'},
+    },
+    "finish_retarget": {  # Its last chain is a spare one, for each leg must have a partner.
+        **{name: {} for name in ("last is disabled", "two have one name", "last has no bone")},
+    },
+    "audit": {"all are disabled": {"names": BOTH_LEGS}},
+    "export_contacts": {"none is stored": {"refused": 'Armature "Walker" has no contacts yet. Find or key them first.'}},
+    "fit_root": {
+        **{name: {"refused": NO_TARGETS} for name in ("all are disabled", "none is stored")},
+        "last never had a target": {"names": frozenset({"leg.L"}), "skipped": ("leg.R",)},
+        "last lost its target": {"refused": 'Chain "leg.R" of "Walker": Target "Heel" is in no scene'},
+    },
+}
+"""What must come of a condition where a task differs from those that are about all enabled chains of an armature."""
+
+USUAL: dict[str, dict[str, Any]] = {
+    "last is disabled": {"names": frozenset({"leg.L"})},
+    "all are disabled": {"refused": NO_LEGS},
+    "none is stored": {"names": FOUND_LEGS},
+    "last has no bone": {"refused": 'Chain "leg.R" of "Walker": Lower bone "nobone" is not in armature "Walker".'},
+    "two have one name": {"names": frozenset({"leg.L", "leg.L.001"})},
+    "nothing is active": {"refused": NO_ARMATURE},
+    "no such armature": {"refused": 'Armature "Nobody" is not in this file. Choose the armature that holds the chain.'},
+}
+"""What must come of a condition otherwise: of all others, that it makes no difference."""
+
+
+def armature_cases(table: Table) -> list[Case]:
+    """Cases of a task that is about an armature and its stored chains."""
+    how = HOW.get(table.task, {})
+    build, call = how.get("build", walker_to_targets), dict(how.get("call", {"armature": "Walker"}))
+    build = walker_to_targets if table.needs_targets else build
+    if "offset" in call:
+        call["offset"] = (0.03125, 0.0625, 0.03125)  # Numbers that an operator's properties, of 32 bits, can hold.
+    usual = {"names": None if table.task in {*NOT_BY_CHAINS, "nudge"} else BOTH_LEGS}
+
+    def case(spoil: Callable[[dict[str, Any]], None], name: str = "", given: dict[str, Any] | None = None, **what: Any) -> Case:
+        name = name or spoil.__name__.replace("_", " ")
+        by_chains = {} if table.task in NOT_BY_CHAINS and name not in {"nothing is active", "no such armature"} else USUAL
+        must = SHOWN.get(table.task, {}).get(name, by_chains.get(name, {}))
+        doors = {"doors": EVERY} | what
+        return Case(
+            f"{table.task}: {name}", table, lambda: spoil(call), given or {}, call=call, build=build, **{**usual, **must, **doors}
+        )
+
+    active = {"armature": ""}
+    cases = [
+        case(as_it_is),
+        case(as_it_is, "the active armature", active),
+        case(a_guide_is_active, given=active),
+        case(nothing_is_active, given=active),
+        case(as_it_is, "no such armature", {"armature": "Nobody"}),
+        case(another_is_active),
+        case(last_is_disabled),
+        case(all_are_disabled),
+        case(none_is_stored),
+        case(last_has_no_bone),
+        case(two_have_one_name),
+        case(last_never_had_a_target),
+        case(last_lost_its_target),
+    ]
+    if table.task not in NOT_BY_CHAINS:
+        is_refused = table.task in KEYS_LIMBS - {"find_contacts"}  # What IK shows is what stands, for its contacts.
+        cases.append(case(first_is_on_ik, **({"refused": "IK ("} if is_refused else {})))
+    if not table.is_read_only:
+        cases.append(case(as_it_is, "dry run", doors={"command": command}, words=("--dry-run",), is_dry=True))
+    if "actions" in {option.name for option in table.own}:
+        cases.append(case(as_it_is, "several actions", {"actions": "ALL"}, names=None))
+    return cases
+
+
 CASES = [
     *(case for table in OF_CHAINS for scope in SCOPES for case in scope_cases(table, scope)),
     *(case for table in OF_CHAINS for case in single_cases(table)),
+    *(case for table in OF_ARMATURES for case in armature_cases(table)),
 ]

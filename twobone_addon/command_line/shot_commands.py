@@ -10,9 +10,8 @@ from typing import Any
 
 import bpy
 
-from ..desk.doing import done
-from ..desk.kept import keep
-from ..desk.meant import Chains, Meant, chains_given, chains_in_scope, meant, name_back, names_kept_apart
+from ..desk.doing import carried_out
+from ..desk.meant import Chains, Meant, chains_given, chains_in_scope, meant
 from ..desk.shapes import ContentOfFile
 from ..errors import ChainError, FileError, SettingError
 from ..pipeline.completeness import change_by_saving, lost_libraries, missing_in_rig, missing_of_chains, what_is_missing
@@ -264,15 +263,8 @@ class Asked:
         is_dry = self.is_dry
         if is_dry and self.arguments.command != "bake":  # Bakes print their own lines.
             self.voice.say("Dry run, nothing is changed. A run would report:")
-        with names_kept_apart(bpy.context.scene) as renamed:
-            request = self.request()
-            switch_first = getattr(self.arguments, "switch_first", False) or bool(self.job and self.job.switch_first)
-            report = done(bpy.context.scene, request, dry_run=is_dry, switch_first=switch_first)
-            if not is_dry:
-                keep(bpy.context, request, report)
-            if is_dry or not report.is_changed:
-                name_back(renamed)
-        return request, report
+        switch_first = getattr(self.arguments, "switch_first", False) or bool(self.job and self.job.switch_first)
+        return carried_out(bpy.context, self.request, dry_run=is_dry, switch_first=switch_first)
 
     def _refuse_shared_files(self, settings: Settings) -> None:
         """Refuse files of settings that are the shot, the job or another output; raises `UsageError`."""
@@ -329,10 +321,7 @@ def _bake(asked: Asked) -> Told:
 
 def _report(asked: Asked) -> Told:
     """Measure the existing animation against the chains' targets."""
-    with names_kept_apart(bpy.context.scene) as renamed:
-        request = meant(bpy.context, asked.table, {}, asked.chains())
-        report = done(bpy.context.scene, request, task=INSPECT)
-        name_back(renamed)
+    request, report = carried_out(bpy.context, lambda: meant(bpy.context, asked.table, {}, asked.chains()), task=INSPECT)
     settings = request.chains.settings
     for chain in report.chains:
         asked.voice.say(f"{chain.armature}: {chain.sentence}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from functools import partial
 from typing import Any
@@ -17,23 +17,38 @@ from ..pipeline.run import SkipCheckError, run_steps
 from ..pipeline.story import Task
 from ..records import replace
 from ..said import INFO, Sentence
-from ..scene.blender_types import Object, Scene
+from ..scene.blender_types import Context, Object, Scene
 from ..scene.lookup import find_armature
 from ..scene.sampling.stepping import Steps, Verifying, at_once, part_of_steps
 from ..scene.writer import Transaction
 from ..settings import BakeSettings
 from ..settings.tasks import SwitchSettings
 from ..tasks.all_tasks import KEYS_LIMBS, task_named
-from .meant import Meant
+from .kept import keep
+from .meant import Meant, name_back, names_kept_apart
 
 
 class _RehearsedError(Exception):
     """Ends a dry run, so that the switch is put back as well."""
 
 
-def done(scene: Scene, request: Meant, **how: Any) -> Any:
-    """`done_in_steps` in one go."""
-    return at_once(done_in_steps(scene, request, **how))
+def carried_out(
+    context: Context, requested: Callable[[], Meant], *, task: Task[Any] | None = None, dry_run: bool = False, **how: Any
+) -> tuple[Meant, Any]:
+    """Find out what is meant while stored chains have names of their own, do it in one go, and keep its report in the file.
+
+    Where nothing is written, the chains have their old names afterwards, and only what a task of its own has done is kept.
+    Raises a `TwoBoneError`.
+    """
+    with names_kept_apart(context.scene) as renamed:
+        request = requested()
+        report = at_once(done_in_steps(context.scene, request, task=task, dry_run=dry_run, **how))
+        is_rehearsed = dry_run or task is not None
+        if not is_rehearsed:
+            keep(context, request, report)
+        if is_rehearsed or not request.is_written(report):
+            name_back(renamed)
+    return request, report
 
 
 def done_in_steps(

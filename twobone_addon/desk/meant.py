@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import ObjectError, SelectionError
+from ..errors import SelectionError
 from ..pipeline.plan.naming import named_as
 from ..pipeline.plan.stored import (
     StoredChain,
@@ -15,8 +15,9 @@ from ..pipeline.plan.stored import (
     explicit,
     free_name,
     is_in_scope,
-    lost_target,
+    never_had_target,
     over_stored,
+    refuse_lost,
     stored_chains,
     stored_settings,
     with_custom_range,
@@ -24,7 +25,7 @@ from ..pipeline.plan.stored import (
 from ..records import replace
 from ..said import Sentence
 from ..scene.blender_types import Context, Object, Scene
-from ..scene.lookup import LOST, find_armature, object_or_none
+from ..scene.lookup import find_armature, object_or_none
 from ..scene.writer import assign
 from ..settings import BakeSettings
 from ..settings.options import ACTIVE
@@ -74,6 +75,10 @@ class Meant:
         """Names of the stored chains that keep the report of each chain; none where a chain gets several reports, or none."""
         return self.chains.keepers if self.table.keeps_reports and self.actions == ACTIVE else ()
 
+    def is_written(self, report: Any) -> bool:
+        """Whether the run of which this is the report has changed the file, so that chains keep the names that they got."""
+        return report.is_changed and not self.table.is_read_only
+
 
 def meant(context: Context, table: Table, own: Mapping[str, Any], chains: Chains | None = None) -> Meant:
     """A request with the settings given for the whole run, and its chains; raises `SettingError`.
@@ -105,8 +110,8 @@ def chain_named(context: Context, table: Table, given: Mapping[str, Any], stored
         chain = _stored_as(armature, settings, stored)
         if table.task == "give" and chain is not None and not (settings.target or settings.stored or chain.target is None):
             settings = replace(settings, target=chain.target.name, target_bone=chain.target_bone)
-        if chain is not None:
-            _refuse_lost(table, chain, settings)
+        if chain is not None and table.needs_targets and not settings.target:
+            refuse_lost(chain)
     return Chains((settings,), (stored or settings.stored,))
 
 
@@ -157,7 +162,7 @@ def chains_chosen(
     Raises a `TwoBoneError`, also for a chain that has lost its target.
     """
     needs = table.needs_targets and not given.get("target")
-    never = [chain for chain in chains if chain.target is None and lost_target(chain) is None] if needs else []
+    never = [chain for chain in chains if never_had_target(chain)] if needs else []
     if len(never) == len(chains) > 1:
         raise SelectionError(NO_TARGETS)
     taken = [chain for chain in chains if chain not in never] if len(chains) > 1 else chains
@@ -168,7 +173,8 @@ def chains_chosen(
         with named_as(label, armature.name):
             over = over_stored(context.scene, chain, {**given, "armature": armature.name} if "armature" in given else given)
             settings.append(replace(stored_settings(armature, chain, over), label=label))
-            _refuse_lost(table, chain, settings[-1])
+            if needs:
+                refuse_lost(chain)
     skipped = tuple(chain.name for chain in chains if chain not in taken)
     return Chains(tuple(settings), tuple(chain.name for chain in taken), skipped)
 
@@ -178,13 +184,6 @@ def _stored_as(armature: Object | None, settings: BakeSettings, name: str) -> St
     chains = armature.twobone.chains if armature is not None and armature.type == "ARMATURE" else ()
     same = [chain for chain in chains if (chain.upper, chain.lower) == (settings.upper, settings.lower)]
     return next((chain for chain in same if chain.name == (name or settings.stored)), same[0] if same else None)
-
-
-def _refuse_lost(table: Table, chain: StoredChain, settings: BakeSettings) -> None:
-    """Raise `ObjectError` for a chain whose target was deleted, if it needs one and no other is given."""
-    lost = lost_target(chain)
-    if table.needs_targets and not settings.target and lost:
-        raise ObjectError(LOST, role=Sentence("Target"), object=lost)
 
 
 def _limbs_of(scene: Scene, armature: Object, given: Mapping[str, Any]) -> tuple[BakeSettings, ...]:

@@ -484,6 +484,7 @@ TABLES: dict[str, Table] = {
             "Move the root, such as the hips, as little as needed so that all enabled chains reach their targets",
             help="move the root so that all enabled chains reach their targets",
             progress="Fitting the root {part}   |   Esc: Cancel",
+            needs_targets=True,
             is_strict=True,
         ),
         Table(

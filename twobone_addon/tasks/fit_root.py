@@ -128,7 +128,9 @@ def fit_report(plan: FitPlan, solution: RootSolution, missed: Sequence[Mask] | N
     notes = [*plan.notes, *(plan.root.notes if plan.root is not None and solution.keys else ())]
     root = RootReport(bone, float(magnitude(solution.moves).max()), count_keys(solution.keys), [0.0, 0.0, 0.0])
     lengths = Lengths(plan.units, max(leg.length for leg in solution.legs))
-    return RootFitReport(chains=chains, root=root, evaluation=solution.evaluation, notes=notes, lengths=lengths)
+    return RootFitReport(
+        chains=chains, root=root, evaluation=solution.evaluation, notes=notes, lengths=lengths, skipped=list(plan.skipped)
+    )
 
 
 def _missed(leg: LegPlan, samples: Samples) -> Array:

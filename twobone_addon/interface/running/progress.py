@@ -206,8 +206,9 @@ class ShowsProgress(CanBeCorrected):
         keep(context, begun.request, report, is_verified=is_verified)
         redraw_viewports(context.window_manager)
         self.report({"INFO" if report.is_as_asked else "WARNING"}, shortened(text, ending) if can_ask(context) else text)
-        if not report.is_changed:
+        if not begun.request.is_written(report):
             name_back(self.renamed)
+        if not report.is_changed:
             return {"CANCELLED"}  # Without changes there must be no undo step.
         armature = active_armature(context) if can_ask(context) and "UNDO" in self.bl_options else None
         if armature is not None and armature.type == "ARMATURE" and armature.is_editable:

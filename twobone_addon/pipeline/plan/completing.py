@@ -15,6 +15,7 @@ from ...scene.lookup import find_armature, objects_by_name, other_side
 from ...scene.rig.chain_finding import automatic_tip, chain_from_names, chain_from_selection
 from ...settings import LIMB_PLANES, PAIRS, BakeSettings
 from .found_chain import chain_found
+from .naming import named_as
 from .planes_of_rig import decided, first_plane, normal_at_rest
 from .stored import StoredChain, active_chain, chain_stored, explicit, over_stored, stored_settings, with_custom_range
 
@@ -60,8 +61,9 @@ def fresh_chain(armature: Object) -> dict[str, str]:
 
 
 def names_of(chain: StoredChain) -> ChainNames:
-    """The bones of a stored chain; raises `ChainError` if they do not form a chain."""
-    return chain_from_names(chain.id_data, chain.upper, chain.lower, chain.tip, chain.tip_end)
+    """The bones of a stored chain; raises `ChainError`, which names the chain, if they do not form one."""
+    with named_as(chain.name, chain.id_data.name):
+        return chain_from_names(chain.id_data, chain.upper, chain.lower, chain.tip, chain.tip_end)
 
 
 AXIAL_MIRROR = np.array([1.0, -1.0, -1.0])

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Any, TypeAlias
 
-from ...errors import ChainError
+from ...errors import ChainError, ObjectError
+from ...said import Sentence
 from ...scene.blender_types import Context, Object, Scene
-from ...scene.lookup import refuse_namesake
+from ...scene.lookup import LOST, NOTHING_CHOSEN, refuse_namesake
 from ...settings import AUTO, AUTOMATIC, OPTIONS, BakeSettings
 from ...settings.options import OptionKind
 
@@ -92,6 +93,20 @@ def lost_target(chain: StoredChain) -> str | None:
     if chain.target is not None or not (chain.target_bone or chain.report or chain.lost_target):
         return None
     return chain.lost_target or str(last_report(chain).get("target", ""))
+
+
+def never_had_target(chain: StoredChain) -> bool:
+    """Whether a stored chain has no target and never had one, as after Find Limbs: batches leave it out, and say so."""
+    return chain.target is None and lost_target(chain) is None
+
+
+def refuse_lost(chain: StoredChain) -> None:
+    """Raise `ObjectError` for a stored chain that has lost its target, with its name where that is known."""
+    lost = lost_target(chain)
+    if lost:
+        raise ObjectError(LOST, role=Sentence("Target"), object=lost)
+    if lost is not None:
+        raise ObjectError(NOTHING_CHOSEN, role=Sentence("target"))
 
 
 def last_report(chain: StoredChain) -> dict[str, Any]:

@@ -19,7 +19,9 @@ from ....pipeline.motion.plan_motion import motion_quantities
 from ....pipeline.plan.chain_plan import ELSEWHERE
 from ....pipeline.plan.completing import names_of
 from ....pipeline.plan.frame_choice import frame_range
+from ....pipeline.plan.naming import named_as
 from ....pipeline.plan.planning import ChainPlan, plan_chain, refuse_unwritable_chain, with_keyed
+from ....pipeline.plan.stored import never_had_target, refuse_lost
 from ....pipeline.report.units import Units, units_of
 from ....pipeline.story import Span
 from ....records import extended, replace
@@ -92,6 +94,8 @@ class PlantingPlan(Generic[OwnSettings]):
     notes: tuple[Sentence, ...]
     is_whole: bool
     """Whether the frames are those of all of the motion, and not a part of it that somebody chose."""
+    skipped: tuple[str, ...]
+    """Names of the enabled chains that are left out, for they never had a target."""
 
     def quantities(self) -> list[Quantity]:
         """The quantities to sample before solving."""
@@ -145,9 +149,16 @@ def plan_planting(scene: Scene, settings: PlantSettings, active: Object | None, 
 
 
 def plan_fitting(scene: Scene, settings: RootSettings, active: Object | None, span: Span | None) -> PlantingPlan:
-    """Find all enabled chains that have a target, and their root; raises a `TwoBoneError` if there are none."""
+    """Find all enabled chains that have a target, and their root; raises a `TwoBoneError` if there are none.
+
+    Chains that never had a target are skipped.
+    """
     armature = find_armature(settings.armature, active)
-    chains = [chain for chain in armature.twobone.chains if chain.enabled and chain.target is not None]
+    enabled = [chain for chain in armature.twobone.chains if chain.enabled]
+    chains = [chain for chain in enabled if not never_had_target(chain)]
+    for chain in chains:
+        with named_as(chain.name, armature.name):
+            refuse_lost(chain)
     if not chains:
         raise ChainError(
             'Armature "{armature}" has no enabled chain with a target to reach. Give its chains targets, or plant its feet.',
@@ -155,7 +166,18 @@ def plan_fitting(scene: Scene, settings: RootSettings, active: Object | None, sp
         )
     requests = [ChainRequest(chain.name, names_of(chain), chain.toe, chain.target.name, chain.target_bone) for chain in chains]
     is_whole = _is_whole(scene, settings, span)
-    plan = _plan(scene, settings, armature, requests, span=span, use_root=True, needs_root=True, is_whole=is_whole)
+    skipped = tuple(chain.name for chain in enabled if chain not in chains)
+    plan = _plan(
+        scene,
+        settings,
+        armature,
+        requests,
+        span=span,
+        use_root=True,
+        needs_root=True,
+        is_whole=is_whole,
+        skipped=skipped,
+    )
     skins, within = Skins(), (float(plan.frames[0]), float(plan.frames[-1]))
     for leg in plan.legs:
         refuse_posed(who_poses(scene, armature, leg.plan.names, within, skins=skins))
@@ -173,6 +195,7 @@ def _plan(
     use_root: bool,
     needs_root: bool,
     is_whole: bool,
+    skipped: tuple[str, ...] = (),
 ) -> PlantingPlan:
     settings = settings if span is None else replace(settings, frame_range="CUSTOM", frame_start=span[0], frame_end=span[1])
     start, end = frame_range(scene, _bake_settings(armature, settings))
@@ -194,7 +217,7 @@ def _plan(
         root, notes = plan_root(armature, settings, uppers, (start, end), needed=needs_root)
     legs = [replace(leg, feet_on_root=_feet_on_root(armature, leg, root)) for leg in legs]
     rate = scene.render.fps / scene.render.fps_base
-    return PlantingPlan(armature.name, settings, frames, samples, rate, units_of(scene), legs, root, notes, is_whole)
+    return PlantingPlan(armature.name, settings, frames, samples, rate, units_of(scene), legs, root, notes, is_whole, skipped)
 
 
 def _is_whole(scene: Scene, settings: RootSettings, span: Span | None) -> bool:

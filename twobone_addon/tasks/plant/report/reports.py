@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from ....core.audit import HUMAN_LEGS
-from ....pipeline.report.reports import ClipReport, Visible
+from ....pipeline.report.reports import ClipReport, Visible, skipped_chains
 from ....pipeline.report.units import Units, digits
 from ....records import replace
 from ....said import Sentence, joined
@@ -305,6 +305,8 @@ class RootFitReport(ClipReport):
     chains: list[ReachReport]
     root: RootReport
     lengths: Lengths
+    skipped: list[str] = field(default_factory=list)
+    """Names of enabled chains that have never had a target."""
 
     @property
     def is_as_asked(self) -> bool:
@@ -318,7 +320,7 @@ class RootFitReport(ClipReport):
         missed = next((chain for chain in self.chains if chain.out_of_reach), None)
         if missed is not None:
             parts.append(out_of_reach_from(missed.chain, missed.out_of_reach[0][0]))
-        return joined(parts, "; ")
+        return joined([*parts, *skipped_chains(self.skipped)], "; ")
 
 
 def missed_by(chain: LegReport | ReachReport) -> Sentence:
