@@ -22,11 +22,18 @@ from ..scene.blender_types import Object, Property, Scene
 from ..scene.bones import ChainNames, location_path, read_rest_bone, rotation_path, scale_path
 from ..scene.keys.clearing import ClearedKeys, clear_keys, unmake
 from ..scene.keys.contact_keys import contact_path
-from ..scene.keys.destinations import is_planted, paths_of_strips, remove_baked_strip, strips_of
+from ..scene.keys.destinations import (
+    is_planted,
+    paths_of_strips,
+    remove_baked_strip,
+    strips_elsewhere,
+    strips_of,
+    tasks_of_strips,
+)
 from ..scene.keys.guarding import refuse_uneditable
-from ..scene.keys.ledger import Ledger, count_baked_keys, ledgers_of_objects
+from ..scene.keys.ledger import Ledger, count_baked_keys, ledgers_by_owner
 from ..scene.keys.replaced import FOUND, WITH_FEET, limb_name
-from ..scene.lookup import bone_owner, object_named, owner_of
+from ..scene.lookup import bone_owner, datablock_named, object_named, owner_of
 from ..scene.rig.rest_reading import foot_bone
 from ..scene.visible.feet_beside import feet_beside
 from ..scene.writer import assign, at_end
@@ -52,11 +59,13 @@ class Clearing:
     stored: list[str]
     """Names of the stored chains with the same bones."""
     related: dict[str, set[str]] = field(default_factory=dict)
-    """Data paths of further keys that are cleared along with these, by the objects' names."""
+    """Data paths of further keys that are cleared along with these, by the keys of their owners, see `key_of`."""
+    strips_elsewhere: Sequence[tuple[str, str]] = ()
+    """Strips of other datablocks that are removed along with these, each as its owner's key and its name."""
 
     @property
     def paths(self) -> dict[str, set[str]]:
-        """Data paths of all keys to clear, by the objects' names."""
+        """Data paths of all keys to clear, by the keys of their owners."""
         paths = {name: set(paths_of) for name, paths_of in self.related.items()}
         paths.setdefault(self.armature, set()).update((*self.rotations, *self.scales, *self.replaced))
         return paths
@@ -102,10 +111,11 @@ def plan_clearing(
 
 def count_to_clear(clearing: Clearing) -> int:
     """Number of baked keys that a clearing removes, or of strips."""
+    elsewhere = len(clearing.strips_elsewhere)
     if clearing.strips is not None:
-        return len(clearing.strips)
-    return sum(
-        count_baked_keys(object_named(name), paths, clearing.start, clearing.end) for name, paths in clearing.paths.items()
+        return elsewhere + len(clearing.strips)
+    return elsewhere + sum(
+        count_baked_keys(datablock_named(name), paths, clearing.start, clearing.end) for name, paths in clearing.paths.items()
     )
 
 
@@ -133,13 +143,17 @@ def _clearing(scene: Scene, settings: BakeSettings, active: Object | None, *, in
     same = [str(limb.name) for limb in armature.twobone.chains if (limb.upper, limb.lower) == (names.upper, names.lower)]
     stored: list[str] = list(dict.fromkeys([*([settings.stored] if settings.stored else []), *same]))
     replaced = _replaced(armature, {*rotations, *feet, *contacts}) if settings.destination != "NLA" else set()
-    strips = None
+    strips, elsewhere = None, list[tuple[str, str]]()
     # Contacts are keyed in the action even where the planted keys are in strips.
     if settings.destination == "NLA" or (
         in_strips and not count_baked_keys(armature, {*rotations, *scales, *replaced} - contacts)
     ):
         # A bake names its strip after the stored chain, or else after the upper bone.
         strips = strips_of(armature, [*stored, names.upper]) or ([] if settings.destination == "NLA" else None)
+        # As with keys: those of the same task, or, where the limb itself has none, those made for it elsewhere.
+        elsewhere = strips_elsewhere(
+            armature, limb_name(armature.name, names.upper), tasks_of_strips(armature, strips) if strips else None
+        )
     refuse_uneditable(armature, [*rotations, *replaced], settings.destination if strips is None else "NLA")
     start, end = frame_range(scene, settings)
     if strips is None:
@@ -147,7 +161,9 @@ def _clearing(scene: Scene, settings: BakeSettings, active: Object | None, *, in
     else:
         related = {armature.name: _contacts_of(armature, strips)} if strips else {}
     for name, paths in related.items():
-        refuse_uneditable(object_named(name), sorted(paths), settings.destination)
+        refuse_uneditable(datablock_named(name), sorted(paths), settings.destination)
+    for name, _ in elsewhere:
+        refuse_uneditable(datablock_named(name), [], "NLA")
     return Clearing(
         armature.name,
         strips,
@@ -158,17 +174,18 @@ def _clearing(scene: Scene, settings: BakeSettings, active: Object | None, *, in
         end + (1.0 if settings.key_after else 0.0),
         stored,
         related,
+        elsewhere,
     )
 
 
 def _related(armature: Object, names: ChainNames, limb_paths: set[str]) -> dict[str, set[str]]:
-    """Data paths of further keys to clear with those on a limb's own data paths, by the objects' names.
+    """Data paths of further keys to clear with those on a limb's own data paths, by the keys of their owners.
 
     These are keys that the same tasks made along with them, such as the switch of the IK. If the limb itself has no baked
     keys, they are those made for it elsewhere: of its targets, poles and controls; or, if there are none, of its contacts.
     """
     limb = limb_name(armature.name, names.upper)
-    ledgers = ledgers_of_objects()
+    ledgers = ledgers_by_owner()
     kept = ledgers[armature.name].channels if armature.name in ledgers else {}
     # Keys without a limb are for several, as those of Plant Feet.
     tasks = {record.task for (path, _), record in kept.items() if path in limb_paths and record.limb in {limb, ""}}
@@ -186,23 +203,24 @@ def _contacts_of(armature: Object, strips: Sequence[str]) -> set[str]:
 
 
 def _further_paths(ledgers: Mapping[str, Ledger], limb: str, tasks: set[str] | None, limb_paths: set[str]) -> dict[str, set[str]]:
-    """Data paths that the tasks, or any, keyed for a limb besides its own ones, by the objects' names."""
+    """Data paths that the tasks, or any, keyed for a limb besides its own ones, by the keys of their owners."""
     further = {name: ledger.limb_paths(limb, tasks) - limb_paths for name, ledger in ledgers.items()}
     return {name: paths for name, paths in further.items() if paths}
 
 
 def clear(clearing: Clearing, *, stays: bool) -> ClearedKeys:
     """Clear the keys and restore what they replaced; slots and actions made for them are removed unless `stays`."""
-    strips = clearing.strips or []
-    cleared = ClearedKeys(sum(remove_baked_strip(object_named(clearing.armature), strip) for strip in strips))
+    strips = [*((clearing.armature, strip) for strip in clearing.strips or ()), *clearing.strips_elsewhere]
+    cleared = ClearedKeys(sum(remove_baked_strip(datablock_named(owner), strip) for owner, strip in strips))
     paths = clearing.paths if clearing.strips is None else {clearing.armature: set(), **clearing.related}
     for name, owner_paths in paths.items():
-        owner = object_named(name)
+        owner = datablock_named(name)
         ledger = Ledger.present(owner)
         if ledger is not None:
             cleared += clear_keys(owner, ledger, owner_paths, clearing.start, clearing.end)
             ledger.save()
-        if (owner.twobone.plantings or owner.twobone.planted) and not is_planted(owner):
+        is_planting_noted = owner.id_type == "OBJECT" and (owner.twobone.plantings or owner.twobone.planted)
+        if is_planting_noted and not is_planted(owner):
             assign(owner.twobone, "planted", "")
             # Which actions are left is known once those of this run are removed.
             at_end(partial(_forget_plantings, owner))
@@ -372,10 +390,11 @@ def clear_chains(scene: Scene, settings: ClearSettings, active: Object | None, c
 
     paths_of_owners = [pair for clearing in plan.clearings for pair in clearing.paths.items()]
     paths_of_owners += [
-        (clearing.armature, paths_of_strips(object_named(clearing.armature), clearing.strips or ()))
+        (owner, paths_of_strips(datablock_named(owner), [strip]))
         for clearing in plan.clearings
+        for owner, strip in (*((clearing.armature, strip) for strip in clearing.strips or ()), *clearing.strips_elsewhere)
     ]
-    paths = {Property(object_named(name), path) for name, own_paths in paths_of_owners for path in own_paths}
+    paths = {Property(datablock_named(name), path) for name, own_paths in paths_of_owners for path in own_paths}
     yield Write([], lambda: cleared, lambda: paths, remove)
     return cleared
 

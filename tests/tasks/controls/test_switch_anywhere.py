@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from mathutils import Euler
 
+from tests.promises.promises import changed
+from tests.tasks.checks.file_dump import dump_file
 from tests.tasks.rigs.legs_with_ik import poses
 from tests.tasks.scenes import BoneShape, add_empty, build_armature, key_channel, sentence_of, set_range
 
@@ -209,3 +211,20 @@ def test_a_small_rig_away_from_the_origin_is_steered_by_its_pole_alone(registere
     np.testing.assert_allclose(visible(rig)[..., :3, 3], before[..., :3, 3], atol=STILL * size)
     report = json.loads(bpy.context.window_manager.twobone_report)
     assert [said for said in report["notes"] if "keyed as well" in said] == []
+
+
+@pytest.mark.parametrize("destination", ["ACTION", "NEW_ACTION", "NLA"])
+@pytest.mark.parametrize("make", [on_data, on_other_object, on_scene, slider], ids=lambda make: make.__name__)
+def test_clear_takes_a_switch_back_wherever_it_is(registered_addon, empty_file, make, destination):
+    rig = leg_of_three()
+    make(rig)
+    if destination == "NLA":
+        data = rig.animation_data
+        data.nla_tracks.new().strips.new("own", 1, data.action)
+        data.action = None
+    settle(rig)
+    before = dump_file()
+    assert bpy.ops.twobone.switch(**ON_FK, to="FK", destination=destination) == {"FINISHED"}
+    assert bpy.ops.twobone.clear_baked(**ON_FK, all_frames=True) == {"FINISHED"}
+    settle(rig)
+    assert changed(before, dump_file()) == []

@@ -300,3 +300,21 @@ def test_a_key_beside_the_range_that_somebody_has_moved_belongs_to_the_motion(le
     curve.keyframe_points[-1].co.y += 1.0
     curve.update()
     assert operator("bake", frame_range="TARGET")["frame_end"] == 16
+
+
+@pytest.mark.parametrize("tracks", [0, 1])
+@pytest.mark.parametrize("destination", ["ACTION", "NEW_ACTION", "NLA"])
+def test_clear_takes_target_and_pole_back_wherever_their_keys_are(leg, destination, tracks):
+    """Also where these play strips of their own."""
+    for name in ("Target", "Pole") if tracks else ():
+        thing = bpy.data.objects.get(name) or add_empty(name)
+        key_channel(thing, "location", {1: (0, 0, 0), 5: (0.1, 0.2, 0.3)})
+        track = thing.animation_data.nla_tracks.new()
+        track.strips.new("own", 1, thing.animation_data.action)
+        thing.animation_data.action = None
+    bpy.context.scene.frame_set(1)
+    before = dump_file()
+    operator("bake_target", plane="POLE", pole="Pole", destination=destination)
+    assert bpy.ops.twobone.clear_baked(armature="Rig", upper="upper", lower="lower", all_frames=True) == {"FINISHED"}
+    bpy.context.scene.frame_set(1)
+    assert [path for path in differences(before, dump_file()) if "Pole" not in path or tracks] == []

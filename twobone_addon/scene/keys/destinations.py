@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import bpy
 
 from ..blender_types import Action, Channel, CurveBag, NlaStrip, NlaTrack, Object
-from ..lookup import object_named
+from ..lookup import animated_datablocks, key_of, object_named
 from ..restoring import Edit, animating_bags, apply_edits
 from ..versions import (
     all_bags,
@@ -147,6 +147,26 @@ def strips_of(armature: Object, names: Sequence[str]) -> list[str]:
         present = [name for name, strip in strips.items() if name == root or strip.action.get(ROOT) == root]
     fitted = [name for name, strip in strips.items() if Ledger.of(strip_bag(strip)).tasks == {FITTED}]
     return [*present, *(name for name in fitted if name not in present and not strips.keys() - {*present, *fitted})]
+
+
+def strips_elsewhere(armature: Object, limb: str, tasks: Collection[str] | None) -> list[tuple[str, str]]:
+    """Baked strips of other datablocks than the armature with keys for a limb, each as its owner's key and its name.
+
+    tasks : whose keys they are; `None` for any task's
+    """
+    found = []
+    for owner in animated_datablocks():
+        for track in tracks_of(owner.animation_data) if owner != armature else ():
+            strip = _baked_strip(owner, track.name)
+            if strip is not None and Ledger.of(strip_bag(strip)).limb_paths(limb, tasks):
+                found.append((key_of(owner), str(track.name)))
+    return found
+
+
+def tasks_of_strips(armature: Object, names: Iterable[str]) -> set[str]:
+    """The tasks whose keys baked strips have."""
+    strips = [strip for strip in (_baked_strip(armature, name) for name in names) if strip is not None]
+    return {task for strip in strips for task in Ledger.of(strip_bag(strip)).tasks}
 
 
 def paths_of_strips(armature: Object, names: Iterable[str]) -> set[str]:

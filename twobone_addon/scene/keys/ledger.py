@@ -19,7 +19,7 @@ import numpy as np
 
 from ...core.array_types import Array, Mask
 from ..blender_types import Action, Channel, CurveBag, FCurve, Object
-from ..lookup import owner_named, owner_of, read_once
+from ..lookup import animated_datablocks, key_of, owner_named, owner_of, read_once
 from ..restoring import Edit
 from ..versions import curve_bag, slot_key
 from ..writer import assign, unset
@@ -385,14 +385,13 @@ def _texts(bag: CurveBag) -> dict[str, str]:
     return texts
 
 
-def ledgers_of_objects() -> dict[str, Ledger]:
-    """Ledgers of what all objects play now, by their names; without objects whose action has none."""
+def ledgers_by_owner() -> dict[str, Ledger]:
+    """Ledgers of what all datablocks play now, by their keys (`lookup.key_of`); without those whose action has none."""
     ledgers = {}
-    for thing in bpy.data.objects:
-        action = thing.animation_data.action if thing.animation_data is not None else None
-        ledger = Ledger.present(thing) if getattr(action, PROPERTY, "") else None
+    for owner in animated_datablocks():
+        ledger = Ledger.present(owner) if getattr(owner.animation_data.action, PROPERTY, "") else None
         if ledger is not None:
-            ledgers[thing.name] = ledger
+            ledgers[key_of(owner)] = ledger
     return ledgers
 
 
