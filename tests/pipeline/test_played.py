@@ -1,6 +1,7 @@
 """What is played beside new keys: which way was taken is said, too much is refused, and what is seen there is proved."""
 
 import json
+import re
 
 import bpy
 import numpy as np
@@ -9,7 +10,7 @@ from mathutils import Euler
 
 from tests.tasks.checks.targets import curves_of
 from tests.tasks.scenes import BoneShape, add_empty, bake, build_armature, key_places, refusal, set_range
-from twobone_addon.pipeline import played
+from twobone_addon.pipeline import played, run
 
 LAST = 60
 PART = {"frame_range": "CUSTOM", "frame_start": 30.0, "frame_end": 34.0, "key_before": True, "key_after": True}
@@ -127,6 +128,45 @@ def test_the_proof_looks_outside(walking, monkeypatch):
     report = json.dumps(bake(**ON_TARGET, **PART))
     assert "Outside the new keys" in report
     assert "from where it was, from frame" in report
+
+
+def put_and(spoil, monkeypatch):
+    """Let something go wrong beside the keys, as if a run had written more than these."""
+    written = run.put
+
+    def put(*given):
+        written(*given)
+        spoil()
+
+    monkeypatch.setattr(run, "put", put)
+
+
+def test_the_proof_looks_outside_where_plain_keys_are_all_that_plays(walking, monkeypatch):
+    for curve in curves_of(walking):
+        curve.modifiers.remove(curve.modifiers[0])
+
+    def spoil():
+        key = next(curve for curve in curves_of(walking) if '"lower"' in curve.data_path).keyframe_points[0]
+        key.co.y -= 0.2
+
+    part = {**PART, "frame_start": 6.0, "frame_end": 8.0}
+    assert "Outside the new keys" not in json.dumps(bake(**ON_TARGET, **part))
+    put_and(spoil, monkeypatch)
+    report = json.dumps(bake(**ON_TARGET, **part)).replace('\\"', '"')
+    assert 'Outside the new keys "lower" moves otherwise than before, from frame 1 to ' in report
+
+
+def test_the_proof_looks_outside_a_strip(walking, monkeypatch):
+    push_down(walking).repeat = 4.0
+
+    def spoil():
+        strip = walking.animation_data.nla_tracks[-1].strips[0]
+        strip.extrapolation = "HOLD"
+
+    assert "Outside the new keys" not in json.dumps(bake(**ON_TARGET, **PART, destination="NLA"))
+    put_and(spoil, monkeypatch)
+    report = json.dumps(bake(**ON_TARGET, **PART, destination="NLA")).replace('\\"', '"')
+    assert re.search(r'Outside the new keys "lower" is up to \S+ \S+ from where it was, from frame 1 to 60', report)
 
 
 def test_a_bone_that_deforms_where_the_limb_is_and_never_follows_is_named(registered_addon, empty_file):

@@ -16,11 +16,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..core.array_types import Array
-from ..core.arrays import magnitude
 from ..core.curves.frames import NEAR_FRAME, merge_frames
 from ..errors import WriteError
 from ..records import replace
-from ..said import INFO, Sentence, note
+from ..said import INFO, Sentence
 from ..scene.blender_types import Channel, FCurve, NlaTrack, Object, Property, Scene
 from ..scene.keys.reading import read_frames
 from ..scene.keys.replaced import Span, united
@@ -38,11 +37,9 @@ from ..scene.keys.tables import (
 from ..scene.keys.writing import Change
 from ..scene.lookup import bone_in, datablock_named, resolved
 from ..scene.sampling.evaluate import values_over
-from ..scene.sampling.quantities import Quantity, Samples
+from ..scene.sampling.quantities import Quantity
 from ..scene.versions import curve_bag, strip_curves, strips_in
 from ..scene.writer import tracks_of
-from .proof import seen_below
-from .report.units import Units
 from .story import Sample, Story, Write
 
 MOST_FRAMES = 20_000
@@ -84,76 +81,17 @@ class TakenOver:
 
 
 @dataclass(frozen=True, slots=True)
-class SeenBeside:
-    """What is seen of motion that keys were added for, at some frames outside the new ones, before these are written."""
-
-    quantities: Sequence[Quantity]
-    frames: Array
-    """`(F,)`"""
-    before: Samples
-
-    def changes(self, after: Samples, units: Units) -> list[Sentence]:
-        """A warning with the frames at which anything is somewhere else now; none where nothing is."""
-        moved = {
-            quantity: magnitude(after.every(quantity)[:, :3, 3] - self.before.every(quantity)[:, :3, 3])
-            for quantity in self.quantities
-        }
-        allowed = {quantity: ELSEWHERE * _size_of(quantity, self.before) for quantity in self.quantities}
-        worst = max(self.quantities, key=lambda quantity: float(moved[quantity].max()) / allowed[quantity])
-        if moved[worst].max() <= allowed[worst]:
-            return []
-        at = self.frames[moved[worst] > allowed[worst]]
-        text = 'Outside the new keys "{name}" is up to {distance} from where it was, from frame {first:g} to {last:g}.'
-        values = {"name": worst.bone or worst.object, "distance": units.text(float(moved[worst].max()))}
-        said = note(text, **values, first=float(at[0]), last=float(at[-1]))
-        return [replace(said, frames=((float(at[0]), float(at[-1])),))]
-
-
-ELSEWHERE = 1e-3
-"""Distance, relative to the size of what moves, from which on something is seen in another place."""
-
-MOST_LOOKS = 24
-"""Frames outside the new keys at which what is seen is compared."""
-
-
-def _size_of(quantity: Quantity, samples: Samples) -> float:
-    """Length of a bone, world units; of an object, the extent of its motion, and at least a unit."""
-    if quantity.bone:
-        bone = datablock_named(quantity.object).data.bones[quantity.bone]
-        return max(float(np.linalg.norm(samples.every(quantity)[0, :3, 1])) * bone.length, 1e-9)
-    return max(1.0, float(np.ptp(samples.every(quantity)[:, :3, 3], axis=0).max()))
-
-
-def seen_beside(taken: Sequence[TakenOver]) -> Story[SeenBeside | None]:
-    """What is seen beside keys that are about to be written, of all that shows the channels; `None` without any of them."""
-    frames = np.unique(np.concatenate([np.empty(0), *(kept.frames for kept in taken)]))
-    wide = [(first - 1.0, last + 1.0) for kept in taken for first, last in kept.spans]
-    frames = frames[~are_within_any(frames, wide)]
-    quantities: dict[Quantity, None] = {}
-    for owner in dict.fromkeys(kept.owner for kept in taken if kept.owner.id_type == "OBJECT"):
-        bones = {bone_in(kept.channel.path) for kept in taken if kept.owner == owner} - {""}
-        known = [bone for bone in sorted(bones) if owner.pose is not None and bone in owner.pose.bones]
-        nodes = seen_below(owner, known) if known else ((owner.name, ""),)
-        quantities |= dict.fromkeys(Quantity("WORLD", *node) for node in nodes)
-    if not quantities or not len(frames):
-        return None
-    frames = frames[np.unique(np.linspace(0, len(frames) - 1, min(MOST_LOOKS, len(frames))).round().astype(int))]
-    samples = yield Sample(list(quantities), frames, "PROBES")
-    return SeenBeside(list(quantities), frames, samples)
-
-
-@dataclass(frozen=True, slots=True)
 class Kept:
     """What is to be written, with keys that keep what is played beside it."""
 
     write: Write
-    said: list[Sentence]
+    said: Sequence[Sentence] = ()
     """Sentences that say what was keyed for that."""
-    seen: SeenBeside | None = None
-    """What is seen beside before anything is written, where any such keys are."""
+    taken: Sequence[TakenOver] = ()
+    """What was keyed for that."""
 
 
-def keeping_played(scene: Scene, write: Write, *, verify: bool) -> Story[Kept]:
+def keeping_played(scene: Scene, write: Write) -> Story[Kept]:
     """What is to be written, with keys that keep what is played beside it.
 
     Raises `WriteError` where that would take too many keys.
@@ -177,10 +115,7 @@ def keeping_played(scene: Scene, write: Write, *, verify: bool) -> Story[Kept]:
             keys.append(_with_played(owner, entry, tables[place], spans[place], is_first=place not in noted))
         noted |= {(owner, entry.channel) for entry in change.keys}
         kept_changes.append(replace(change, keys=keys))
-    if not taken:
-        return Kept(write, [])
-    seen = (yield from seen_beside(taken)) if verify else None
-    return Kept(replace(write, changes=kept_changes), _sentences(taken), seen)
+    return Kept(replace(write, changes=kept_changes), _sentences(taken), taken) if taken else Kept(write)
 
 
 def _taken_over(scene: Scene, changes: Sequence[Change]) -> Iterator[TakenOver]:
@@ -200,7 +135,7 @@ def _taken_over(scene: Scene, changes: Sequence[Change]) -> Iterator[TakenOver]:
             continue
         bag = curve_bag(owner)
         fcurve = bag.fcurves.find(channel.path, index=channel.array_index) if bag is not None else None
-        shown = _shown(scene, parts)
+        shown = shown_frames(scene, parts)
         if fcurve is not None and len(fcurve.keyframe_points):
             source, frames = _own_reach(fcurve, parts, shown)
             if not source and (owner, channel) in parts_of:
@@ -219,13 +154,13 @@ def _taken_over(scene: Scene, changes: Sequence[Change]) -> Iterator[TakenOver]:
             yield TakenOver(owner, channel, tuple(parts), TRACKS, _whole(first, last), tracks[-1].name)
 
 
-def _shown(scene: Scene, spans: Sequence[Span]) -> Span:
+def shown_frames(scene: Scene, spans: Sequence[Span]) -> Span:
     """First and last frame that are looked at: of the scene, of its preview, and beside the new keys."""
     firsts, lasts = [first - 1.0 for first, _ in spans], [last + 1.0 for _, last in spans]
     ranges = [(scene.frame_start, scene.frame_end)]
     if scene.use_preview_range:
         ranges.append((scene.frame_preview_start, scene.frame_preview_end))
-    return min(*firsts, *(first for first, _ in ranges)), max(*lasts, *(last for _, last in ranges))
+    return min([*firsts, *(first for first, _ in ranges)]), max([*lasts, *(last for _, last in ranges)])
 
 
 def _whole(first: float, last: float) -> Array:
@@ -233,11 +168,20 @@ def _whole(first: float, last: float) -> Array:
     return merge_frames(np.array([first, last]), np.arange(math.ceil(first), math.floor(last) + 1.0))
 
 
+def _cycles(fcurve: FCurve) -> list[Object]:
+    return [modifier for modifier in fcurve.modifiers if modifier.type == "CYCLES" and not modifier.mute]
+
+
+def has_cycles(fcurve: FCurve) -> bool:
+    """Whether a Cycles modifier repeats a curve's keys."""
+    return bool(_cycles(fcurve))
+
+
 def _own_reach(fcurve: FCurve, spans: Sequence[Span], shown: Span) -> tuple[str, Array]:
     """What plays a curve beside its keys, empty if these are all, and the frames at which it is to be keyed."""
     first, last = (float(frame) for frame in read_frames(fcurve)[[0, -1]])
     period = last - first
-    cycles = [modifier for modifier in fcurve.modifiers if modifier.type == "CYCLES" and not modifier.mute]
+    cycles = _cycles(fcurve)
     if cycles and period > NEAR_FRAME:
         start, end = min(start for start, _ in spans), max(end for _, end in spans)
         turns = (end - start) / period

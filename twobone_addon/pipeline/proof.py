@@ -548,21 +548,26 @@ def seen_below(armature: Object, moved: Iterable[str], keyed: Collection[str] = 
     rigs = [armature, *skins.followers(armature)]
     told = {rig: skins.deforms_a_mesh(rig) or not all(bone.use_deform for bone in rig.data.bones) for rig in rigs}
     nodes, shows = {(armature.name, name) for name in bones}, set()
-    others = [(rig, bone) for rig in rigs for bone in rig.pose.bones if rig != armature or bone.name not in keyed]
+    # Parents are read once: a rig has hundreds of bones, and each round goes over all of them.
+    others = [
+        ((rig.name, bone.name), (rig.name, bone.parent.name) if bone.parent is not None else None, bone if told[rig] else None)
+        for rig in rigs
+        for bone in rig.pose.bones
+        if rig != armature or bone.name not in keyed
+    ]
+    followers = [(node, bone) for node, _, bone in others if bone is not None and len(bone.constraints)]
     count = -1
     while count != len(nodes):
         count = len(nodes)
-        for rig, bone in others:
-            is_below = bone.parent is not None and (rig.name, bone.parent.name) in nodes
-            # Without a skin or a bone that does not deform, a mechanism cannot be told from what is seen.
-            if is_below or (told[rig] and _follows(bone, nodes)):
-                nodes.add((rig.name, bone.name))
+        # Without a skin or a bone that does not deform, a mechanism cannot be told from what is seen.
+        nodes.update(node for node, bone in followers if node not in nodes and _follows(bone, nodes))
+        for node, above, _ in others:
+            if above in nodes:
+                nodes.add(node)
     for rig in rigs:
         has_skin = skins.deforms_a_mesh(rig)
-        seen = [
-            bone.name for bone in rig.data.bones if bone.use_deform and (not has_skin or skins.deforms_a_mesh(rig, bone.name))
-        ]
-        shows |= {(rig.name, name) for name in seen}
+        shown = [bone.name for bone in rig.data.bones if bone.use_deform]
+        shows |= {(rig.name, name) for name in shown if not has_skin or skins.deforms_a_mesh(rig, name)}
     kept = []
     for node in sorted(nodes & shows or {(armature.name, name) for name in bones}):
         bone = object_named(node[0]).pose.bones[node[1]]

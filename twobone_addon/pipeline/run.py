@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from ..errors import ObjectError, TwoBoneError
 from ..said import INFO, Sentence
@@ -27,11 +27,14 @@ from .beginning import Beginning, ToWrite, starting_over
 from .chosen_actions import ACTIVE, chosen_of_all
 from .live import drop_live
 from .motion.sampling import sample_steps
+from .outside import SeenOutside, seen_outside
 from .plan.found_chain import refuse_unknown
-from .played import SeenBeside, keeping_played
+from .played import keeping_played
 from .report.reports import Refused
 from .report.units import units_of
 from .story import Agree, Asked, Make, Results, Sample, SkipCheckError, StartOver, Story, StoryError, Task, Write, stage_after
+
+Answer = TypeVar("Answer")
 
 
 @dataclass(slots=True)
@@ -239,8 +242,10 @@ class _Told:
     """What it reports, once it has ended."""
     notes: list[Sentence] = field(default_factory=list)
     """What the runner did for it."""
-    seen: SeenBeside | None = None
-    """What was seen beside its keys before these were written."""
+    seen: SeenOutside | None = None
+    """What was seen outside its keys before these were written."""
+    sampled: Sample | None = None
+    """The last sampling that it asked for before it wrote."""
 
 
 class _Progress:
@@ -378,6 +383,7 @@ class _Telling:
                 stage, answer, skipped = "solve" if stage == "read" else stage, None, None
                 try:
                     if isinstance(request, Sample):
+                        told.sampled = told.sampled if stage == "verify" else request
                         answer = yield from self._sampled(request, progress, is_proof=stage == "verify")
                     elif isinstance(request, Make):
                         with self.changes.noting():
@@ -400,16 +406,24 @@ class _Telling:
         """Let a story also write keys that keep what is played beside its own; from the motion that it started from."""
         if told.write is None:
             return
+        kept = yield from self._answered(keeping_played(self.scene, told.write), progress)
+        told.write, told.notes = kept.write, list(kept.said)
         asked = told.run_pass.settings
-        verify = any(chain.verify for chain in asked.chains) if hasattr(asked, "chains") else getattr(asked, "verify", True)
-        asking, answer = keeping_played(self.scene, told.write, verify=verify), None
+        if any(chain.verify for chain in asked.chains) if hasattr(asked, "chains") else getattr(asked, "verify", True):
+            in_scene = told.sampled is not None and told.sampled.evaluation == "SCENE"
+            verified = told.sampled.verified if told.sampled is not None else None
+            looking = seen_outside(self.scene, kept.write, kept.taken, in_scene=in_scene, verified=verified)
+            told.seen = yield from self._answered(looking, progress)
+
+    def _answered(self, asking: Story[Answer], progress: _Progress) -> Steps[Answer]:
+        """Sample what the runner itself needs to know before it writes."""
+        answer = None
         with closing(asking):
             while True:
                 try:
                     request = asking.send(answer)
                 except StopIteration as end:
-                    told.write, told.notes, told.seen = end.value.write, end.value.said, end.value.seen
-                    return
+                    return end.value
                 answer = yield from self._sampled(request, progress, is_proof=False)
 
     def _sampled(self, request: Sample, progress: _Progress, *, is_proof: bool) -> Steps[Samples]:
@@ -467,9 +481,9 @@ class _Telling:
                 with ExitStack() as made:
                     yield from self._tell(told, told.action, progress, made, stage="verify")
                     if told.seen is not None:
-                        look = Sample(told.seen.quantities, told.seen.frames, "PROBES")
-                        after = yield from self._sampled(look, progress, is_proof=True)
-                        told.notes += told.seen.changes(after, units_of(self.scene))
+                        look = told.seen.look
+                        seen = None if look is None else (yield from self._sampled(look, progress, is_proof=True))
+                        told.notes += told.seen.changes(seen, units_of(self.scene))
                 if progress.is_unseen:
                     yield progress.at(1.0)
             except SkipCheckError:
