@@ -26,8 +26,8 @@ def fetch_nox() -> None:
     if importlib.util.find_spec("pip") is None:
         sys.exit("This Python has no pip to fetch nox with. Install pip (Debian: apt install python3-pip), or nox.")
     print("Fetching nox and uv into build/nox ...", flush=True)
-    command = [sys.executable, "-m", "pip", "install", "-qq", "--target", str(NOX_FOLDER), "nox", "uv"]
-    if subprocess.run(command, check=False).returncode:
+    command = [sys.executable, "-m", "pip", "install", "-qq", "--target", str(NOX_FOLDER), "--require-hashes", "-r"]
+    if subprocess.run([*command, str(ROOT / "requirements" / "nox.txt")], check=False).returncode:
         sys.exit("Nox could not be fetched, for the reason above. Mend that, or install nox.")
     importlib.invalidate_caches()
 
@@ -85,8 +85,13 @@ ON_SCREENS_OF_THEIR_OWN = ["--numprocesses=auto", "--dist=load"] if shutil.which
 
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 TEST_PACKAGES = nox.project.dependency_groups(PYPROJECT, "test")
-LINT_PACKAGES = nox.project.dependency_groups(PYPROJECT, "lint")
-PICTURE_PACKAGES = nox.project.dependency_groups(PYPROJECT, "pictures")
+
+# Which packages each file in `requirements` locks: a group of pyproject.toml, and more, for a Python and all newer ones.
+LOCKED = {
+    **{f"blender-{blender}": ("test", f"bpy=={blender}.*", version) for blender, version in PYTHON_OF_BLENDER.items()},
+    **{f"pure-{version}": ("test", numpy, version) for version, numpy in NUMPY_OF_PYTHON.items()},
+    **{group: (group, "", "3.11") for group in ("lint", "program", "pictures", "docs", "nox")},
+}
 
 # What `tests` passes through is kept here, and `matrix` adds to it.
 COVERAGE = Path(".coverage")
@@ -138,8 +143,25 @@ def best_blender() -> str:
     return (runnable or list(PYTHON_OF_BLENDER))[-1]
 
 
+def install(session: nox.Session, locked: str) -> None:
+    """Install the very files whose hashes `requirements` has."""
+    session.install("--require-hashes", "-r", f"requirements/{locked}.txt")
+
+
 def install_bpy(session: nox.Session, blender: str) -> None:
-    session.install(f"bpy=={blender}.*", *TEST_PACKAGES)
+    install(session, f"blender-{blender}")
+
+
+@nox.session(default=False)
+def lock(session: nox.Session) -> None:
+    """Choose the newest packages that fit together, and write their versions and hashes, for every system."""
+    install(session, "nox")
+    for name, (group, more, version) in LOCKED.items():
+        asked = Path(session.create_tmp()) / "asked.txt"
+        asked.write_text(f"{more}\n", encoding="utf-8")
+        settings = ["--universal", "--generate-hashes", "--upgrade", "--no-annotate", "--no-header", "--python-version", version]
+        files = ["--group", f"pyproject.toml:{group}", str(asked), "--output-file", f"requirements/{name}.txt"]
+        session.run("uv", "pip", "compile", "--quiet", *settings, *files)
 
 
 @nox.session
@@ -216,10 +238,10 @@ def matrix_outcome(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
-@nox.parametrize("python,numpy", [nox.param(on_python(version), numpy, id=version) for version, numpy in NUMPY_OF_PYTHON.items()])
-def pure_tests(session: nox.Session, numpy: str) -> None:
+@nox.parametrize("python,version", [nox.param(on_python(version), version, id=version) for version in NUMPY_OF_PYTHON])
+def pure_tests(session: nox.Session, version: str) -> None:
     """Test the packages that need no Blender, in a Python that has none."""
-    session.install(numpy, *TEST_PACKAGES)
+    install(session, f"pure-{version}")
     session.run("python", "-m", "pytest", *in_tests(PURE_TESTS), *ON_ALL_CORES, *session.posargs)
 
 
@@ -230,7 +252,7 @@ CHANGED_RECORDS = "pyright --pythonversion 3.13"
 @nox.session
 def lint(session: nox.Session) -> None:
     """Check rules, layout, types and the public checks: all of them, so that one run shows everything there is to fix."""
-    session.install(*LINT_PACKAGES)
+    install(session, "lint")
     workflow = "check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/ci.yml"
     checks = ["ruff check .", "ruff format --check .", "pyright", CHANGED_RECORDS, workflow]
     failed = [check for check in checks if not succeeds(session, *check.split())]
@@ -269,13 +291,13 @@ def window_tests(session: nox.Session) -> None:
     """Install the zip in a real Blender, the program in BLENDER or on PATH, and drive its window."""
     # What a simulated event does depends on what the window shows by then: a scenario that fails is played once more, and named.
     again = ["--reruns", "1", "-rR"]
-    test_with_program(session, PROGRAM_TESTS[1], [*ON_SCREENS_OF_THEIR_OWN, *again], "pytest-rerunfailures>=15")
+    test_with_program(session, PROGRAM_TESTS[1], [*ON_SCREENS_OF_THEIR_OWN, *again])
 
 
-def test_with_program(session: nox.Session, folder: str, settings: list[str], *packages: str) -> None:
+def test_with_program(session: nox.Session, folder: str, settings: list[str]) -> None:
     if find_blender() is None:
         session.error("Put Blender on PATH or its path into BLENDER.")
-    session.install(*TEST_PACKAGES, *packages)
+    install(session, "program")
     session.run("python", "-m", "pytest", *in_tests([folder]), *settings, *session.posargs)
 
 
@@ -301,7 +323,7 @@ def mutants(session: nox.Session, blender: str) -> None:
 @nox.session(default=False)
 def figures(session: nox.Session) -> None:
     """Draw the figures of the documentation."""
-    session.install("numpy")
+    install(session, "docs")
     session.run("python", "tools/make_figures.py", *session.posargs)
 
 
@@ -309,7 +331,8 @@ def figures(session: nox.Session) -> None:
 @on_blender(best_blender())
 def pictures(session: nox.Session, blender: str) -> None:
     """Run the examples and make the pictures of the documentation from what they render."""
-    session.install(f"bpy=={blender}.*", *PICTURE_PACKAGES)
+    install_bpy(session, blender)
+    install(session, "pictures")
     session.run("python", "tools/make_pictures.py", *session.posargs)
 
 
