@@ -1,21 +1,24 @@
-"""Build the extension's zip: the same bytes from the same files, whenever and wherever it is built.
+"""Build the extension's zip: the same bytes from the same files, whenever it is built, and wherever zlib is the usual one.
 
     python tools/build_zip.py [FOLDER] [--release] [--maintainer "NAME <ADDRESS>"] [--website ADDRESS] [--copyright "YEAR NAME"]
 
 `blender --command extension build` packs the same files, but with their dates, so that two checkouts of one
-version differ. What goes in is what the manifest keeps (its patterns that begin with "!"). It is stored, not
-compressed: one version of zlib finds other bytes than the next, and Python on Windows comes with another.
+version differ. What goes in is what the manifest keeps (its patterns that begin with "!"). The usual zlib has
+compressed to the same bytes for many years; others, such as zlib-ng in some Pythons, do not: then that is said, and
+`--release` builds nothing.
 
 Who publishes gives name, address, website and copyright. With `--release` nothing is built while the maintainer has an address
 that nobody can have, or there is no website or copyright.
 """
 
 import argparse
+import hashlib
 import json
 import re
 import sys
 import tomllib
 import zipfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -23,6 +26,11 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 MANIFEST = "blender_manifest.toml"
 EARLIEST_ZIP_DATE = (1980, 1, 1, 0, 0, 0)
+SMALLEST = 9
+"""Level of compression."""
+PROBE = b"".join(b"%d %s\n" % (number * number, bytes([65 + number % 26]) * (number % 7)) for number in range(3000))
+PROBE_COMPRESSED = "98cf361b2bcc2e6e10c73e08e08910d861526a45d9da4e2701d752836607ff9e"
+"""SHA-256 of what zlib 1.2.13 makes of the probe."""
 READABLE_FILE = 0o100644 << 16
 UNIX = 3
 NOBODY = re.compile(r"@(?:.+\.)?(?:example\.(?:com|net|org)|(?:example|invalid|localhost|test))>?$", re.IGNORECASE)
@@ -66,20 +74,30 @@ def build(folder: Path, root: Path = ROOT, *, maintainer: str = "", website: str
     manifest = read_manifest(root)
     folder.mkdir(parents=True, exist_ok=True)
     archive_path = folder / f"{manifest['id']}-{manifest['version']}.zip"
-    with zipfile.ZipFile(archive_path, "w", zipfile.ZIP_STORED) as archive:
+    with zipfile.ZipFile(archive_path, "w", zipfile.ZIP_DEFLATED, compresslevel=SMALLEST) as archive:
         for path in packed_files(root):
             entry = zipfile.ZipInfo(path.relative_to(root).as_posix(), EARLIEST_ZIP_DATE)
             entry.external_attr = READABLE_FILE
             entry.create_system = UNIX
+            entry.compress_type = zipfile.ZIP_DEFLATED
             content = path.read_bytes()
             if path == root / MANIFEST:
                 content = published(content.decode(), maintainer, website, owner).encode()
-            archive.writestr(entry, content)
+            archive.writestr(entry, content, compresslevel=SMALLEST)
     return archive_path
 
 
+def is_usual_zlib() -> bool:
+    """Whether this Python compresses to the same bytes as others do."""
+    compressor = zlib.compressobj(SMALLEST, zlib.DEFLATED, -zlib.MAX_WBITS)
+    compressed = compressor.compress(PROBE) + compressor.flush()
+    return hashlib.sha256(compressed).hexdigest() == PROBE_COMPRESSED
+
+
 def unfit_for_release(manifest: dict[str, Any]) -> str:
-    """Why this manifest must not be published; empty if it may be."""
+    """Why this manifest must not be published, or not from here; empty if it may be."""
+    if not is_usual_zlib():
+        return "This Python's zlib compresses to other bytes than the usual one: use a Python with zlib 1.2 or 1.3"
     maintainer = manifest["maintainer"]
     if NOBODY.search(maintainer):
         return f'"{maintainer}" is a placeholder: name who publishes it with --maintainer "NAME <ADDRESS>"'

@@ -6,11 +6,12 @@ import subprocess
 import sys
 import tomllib
 import zipfile
+import zlib
 from datetime import date
 
 import pytest
 
-from tools.build_zip import EARLIEST_ZIP_DATE, ROOT, build, packed_files, read_manifest, unfit_for_release
+from tools.build_zip import EARLIEST_ZIP_DATE, ROOT, build, is_usual_zlib, packed_files, read_manifest, unfit_for_release
 
 LONGEST_TAGLINE = 64
 # The platform's tags for add-ons, of which the manifest may name some.
@@ -54,10 +55,20 @@ def test_another_checkout_of_the_same_files_gives_the_same_bytes(built_zip, tmp_
     assert build(tmp_path / "elsewhere", checkout).read_bytes() == built_zip.read_bytes()
 
 
-def test_nothing_in_the_zip_depends_on_the_day_or_on_the_version_of_zlib(built_zip):
+def test_nothing_in_the_zip_depends_on_the_day_and_every_file_is_compressed(built_zip):
     entries = zipfile.ZipFile(built_zip).infolist()
     assert {entry.date_time for entry in entries} == {EARLIEST_ZIP_DATE}
-    assert {entry.compress_type for entry in entries} == {zipfile.ZIP_STORED}
+    assert {entry.compress_type for entry in entries} == {zipfile.ZIP_DEFLATED}
+    assert built_zip.stat().st_size < 0.5 * sum(entry.file_size for entry in entries)
+
+
+def test_a_zlib_that_finds_other_bytes_is_told_apart_and_builds_no_release(manifest, monkeypatch):
+    fit = manifest | {"maintainer": "A <a@b.cd>", "website": "https://b.cd", "copyright": ["2026 A"]}
+    assert is_usual_zlib()
+    assert unfit_for_release(fit) == ""
+    usual = zlib.compressobj
+    monkeypatch.setattr(zlib, "compressobj", lambda _, *more: usual(1, *more))
+    assert "zlib" in unfit_for_release(fit)
 
 
 def test_the_tagline_is_short_and_has_no_full_stop(manifest):
