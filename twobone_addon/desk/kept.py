@@ -63,7 +63,9 @@ def _keep_on(stored: StoredChain, chain: Any) -> None:
     is_flipped = (settings.plane, settings.bend, settings.influence) == ("POSE", "NEGATIVE", 1.0) and not keyed_settings(stored)
     if is_flipped:
         stored.bend = "POSITIVE"
-    document = {**chain.to_dict(), "said": [note.to_dict() for note in chain.notes], "version": FORMAT}
+    # Without how long it took: a request leaves the same file each time.
+    told = {name: value for name, value in chain.to_dict().items() if name != "seconds"}
+    document = {**told, "said": [note.to_dict() for note in chain.notes], "version": FORMAT}
     stored.report = json.dumps({**document, FLIPPED: True} if is_flipped else document)
 
 

@@ -32,11 +32,6 @@ def holds(armature: bpy.types.Object, channels: Channels) -> bool:
     )
 
 
-def are_left(armature: bpy.types.Object, channels: Channels) -> bool:
-    """Whether all the bones are there and have exactly these channel values."""
-    return all(name in armature.pose.bones for name in channels) and read_channels(armature, channels) == channels
-
-
 def write_channels(armature: bpy.types.Object, channels: Channels) -> None:
     """Set rotation and scale of the bones."""
     from ...scene.bones import rotation_channel

@@ -12,13 +12,11 @@ from ..rows import draw_options
 from ..running.from_table import FromTable, operator_for, operator_of
 from ..running.progress import ShowsProgress, SwitchesFirst
 from ..running.repeating import RepeatsChain
-from ..stored.option_properties import LISTED, given_settings, offer_range
+from ..stored.option_properties import LISTED, RANGE, given_settings, show_range
 from ..stored.selecting import meant_chains
 from ..stored.storing import set_values
 from ..stored.where import NeedsMode
 from .nudging import TWOBONE_OT_nudge
-
-RANGE = {"frame_range", "frame_start", "frame_end"}
 
 
 @operator_for(TABLES["convert"])
@@ -88,10 +86,8 @@ class TWOBONE_OT_switch(FromTable, NeedsMode, bpy.types.Operator):
             chains = chains_chosen(context, self.table, selected, given)
         else:
             chains = chain_named(context, self.table, given, self.chain)
-        ranges = {(chain.frame_range, chain.frame_start, chain.frame_end) for chain in chains.settings}
-        if len(ranges) == 1:  # Shown in the redo panel, it would become that of every limb.
-            self.frame_range, self.frame_start, self.frame_end = ranges.pop()
-            offer_range(self, context.scene)
+        if len({tuple(getattr(chain, name) for name in RANGE) for chain in chains.settings}) == 1:
+            show_range(self, context.scene, chains.settings[0])  # One that is shown becomes that of every limb.
         return meant(context, self.table, given_settings(self, self.table.own), chains)
 
     def draw(self, context: bpy.types.Context) -> None:

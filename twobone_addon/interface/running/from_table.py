@@ -12,7 +12,7 @@ from ...settings.tasks import Table
 from ...tasks.all_tasks import KEYS_LIMBS
 from ..refusing import can_ask
 from ..rows import draw_options, draw_own_options
-from ..stored.option_properties import given_settings, given_with_range, properties_of, with_properties
+from ..stored.option_properties import given_settings, properties_of, show_range, with_properties
 from ..stored.selecting import chains_selected, keep_active
 from ..stored.where import NeedsMode
 from .progress import ShowsProgress, SwitchesFirst
@@ -52,9 +52,10 @@ class FromTable(ShowsProgress):
         if table.of_chains:
             chains = chains_selected(context, table, given_settings(self))
             return meant(context, table, given_settings(self, table.own), chains)
-        has_range = any(option.name == "frame_range" for option in table.own)
-        own = given_with_range(self, context.scene, table.own) if has_range else given_settings(self, table.own)
-        return meant(context, table, own)
+        request = meant(context, table, given_settings(self, table.own))
+        if hasattr(request.settings, "frame_range"):
+            show_range(self, context.scene, request.settings)
+        return request
 
     def settle(self, report: Any, _said: str) -> None:
         """Make the chain that the report names active."""

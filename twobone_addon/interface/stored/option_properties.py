@@ -12,7 +12,7 @@ from typing import Any
 import bpy
 from bpy.app.translations import pgettext_iface
 
-from ...pipeline.plan.stored import active_armature, with_custom_range
+from ...pipeline.plan.stored import active_armature
 from ...records import replace
 from ...settings import AUTOMATIC, OPTIONS
 from ...settings.options import ACTIVE, ALL, AXES, Option, OptionKind
@@ -109,16 +109,15 @@ def given_settings(operator: bpy.types.Operator, options: Sequence[Option] = OPT
     return values
 
 
-def given_with_range(operator: bpy.types.Operator, scene: bpy.types.Scene, options: Sequence[Option]) -> dict[str, Any]:
-    """Return the settings that were set on an operator, with the range they mean; show that range in the redo panel.
+RANGE = frozenset({"frame_range", "frame_start", "frame_end"})
+"""Settings that choose the frames."""
 
-    A start or an end alone means a custom range.
-    """
-    given = dict(with_custom_range(scene, given_settings(operator, options)))
-    for name in ("frame_range", "frame_start", "frame_end"):
-        setattr(operator, name, given.get(name, getattr(operator, name)))
+
+def show_range(operator: bpy.types.Operator, scene: bpy.types.Scene, settings: Any) -> None:
+    """Show in the redo panel which frames settings mean."""
+    for name in RANGE:
+        setattr(operator, name, getattr(settings, name))
     offer_range(operator, scene)
-    return given
 
 
 def offer_range(operator: bpy.types.Operator, scene: bpy.types.Scene) -> None:
