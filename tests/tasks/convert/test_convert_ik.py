@@ -222,11 +222,27 @@ def test_one_undo_brings_the_constraint_back(ik_leg):
     assert not bpy.data.objects["Rig"].pose.bones["lower"].constraints[0].mute
 
 
-@pytest.mark.parametrize("first, switch_off, is_said", [(5, "MUTE", True), (5, "INFLUENCE", False), (1, "MUTE", False)])
-def test_over_a_part_of_the_range_it_is_said_that_the_rest_has_no_ik_any_more(ik_leg, first, switch_off, is_said):
-    part = {"frame_range": "CUSTOM", "frame_start": first, "frame_end": 12 if first > 1 else LAST}
+@pytest.mark.parametrize("switch_off, is_said", [("MUTE", True), ("INFLUENCE", False)])
+@pytest.mark.parametrize("first, last", [(5, 12), (1, 12), (5, LAST)])
+def test_over_a_part_of_the_motion_the_ik_goes_on_outside_and_it_is_said_that_it_is_not_muted(
+    ik_leg, first, last, switch_off, is_said
+):
+    before = poses(ik_leg)
+    report = convert(ik_leg, switch_off=switch_off, frame_range="CUSTOM", frame_start=first, frame_end=last)
+    assert_nothing_moved(before, poses(ik_leg))
+    assert not ik_leg.pose.bones["lower"].constraints[0].mute
+    said = f'IK constraint "IK" of bone "lower" also poses the limb outside frames {first} to {last}, so its influence is keyed'
+    assert any(note.startswith(said) for note in report["notes"]) == is_said
+
+
+@pytest.mark.parametrize("switch_off, is_said", [("MUTE", True), ("INFLUENCE", False)])
+def test_where_the_limb_is_still_outside_the_ik_is_muted_and_it_is_said_that_it_is_off_there(ik_leg, switch_off, is_said):
+    bpy.context.scene.frame_end = LAST + 10
+    part = {"frame_range": "CUSTOM", "frame_start": 1, "frame_end": LAST}
+    before = poses(ik_leg)
     notes = convert(ik_leg, switch_off=switch_off, **part)["notes"]
-    assert any("off before frame 5 and after frame 12" in note for note in notes) == is_said
+    assert_nothing_moved(before, poses(ik_leg))
+    assert any(f"off before frame 1 and after frame {LAST}" in note for note in notes) == is_said
 
 
 def test_where_an_uneven_scale_above_shears_the_limb_the_remedy_lets_it_convert(ik_leg):

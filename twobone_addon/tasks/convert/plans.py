@@ -9,14 +9,16 @@ from functools import partial
 import numpy as np
 
 from ...core.array_types import Array, SampledFrames
-from ...core.curves.frames import merge_frames
+from ...core.curves.frames import NEAR_FRAME, merge_frames
 from ...errors import ChainError, TwoBoneError
 from ...pipeline.plan.planning import ChainPlan, plan_chain, refuse_unwritable_chain, with_keyed
 from ...records import replace
-from ...said import Sentence, note
+from ...said import INFO, Sentence, note
 from ...scene.actions import strip_frames
 from ...scene.blender_types import Object, Scene
 from ...scene.bones import IkLimb, read_rest_bone, rotation_path
+from ...scene.graph.motion_span import motion_span, within_motion
+from ...scene.graph.rig_graph import RigGraph, Stillness
 from ...scene.keys.guarding import refuse_unwritable, unwritable
 from ...scene.keys.reading import is_animated, is_posed_without_keys
 from ...scene.lookup import find_armature
@@ -134,6 +136,15 @@ def _constraint_plan(scene: Scene, armature: Object, conversion: Conversion, con
         target_bone=ik.target_bone,
     )
     plan = plan_chain(scene, settings, None)
+    if conversion.switch_off == "MUTE" and conversion.actions == ACTIVE and _goes_on_outside(scene, plan):
+        keyed = _constraint_plan(scene, armature, replace(conversion, switch_off="INFLUENCE"), constraints)
+        text = (
+            'IK constraint "{constraint}" of bone "{bone}" also poses the limb outside frames {first:g} to {last:g}, so its '
+            "influence is keyed instead of muting it."
+        )
+        values = {"constraint": ik.constraint, "bone": ik.bone, "first": plan.within[0], "last": plan.within[1]}
+        notes = (*keyed.chain.notes, Sentence(text, values, level=INFO))
+        return replace(keyed, chain=replace(keyed.chain, notes=notes))
     refuse_unwritable_chain(scene, plan)
     ends = tuple(_influence_end(armature, constraint) for constraint in (ik, *others))
     is_off = not any(end.present or is_animated(armature, end.path) for end in ends)
@@ -166,6 +177,15 @@ def _constraint_plan(scene: Scene, armature: Object, conversion: Conversion, con
     overridden = tuple(_influence_end(armature, constraint) for constraint in overridden_constraints(armature, names))
     limb = limb_plan(armature, noted, shown, ik=ik, ends=ends, keyed_off=keyed_off, overridden=overridden)
     return replace(limb, goes_on=conversion.goes_on, was_off=is_off)
+
+
+def _goes_on_outside(scene: Scene, plan: ChainPlan) -> bool:
+    """Whether the limb moves within the scene's range, but outside the frames that are converted."""
+    graph, node = RigGraph(), (plan.names.armature, plan.names.lower)
+    if Stillness(graph).holds(graph.above([node]).nodes):
+        return False
+    first, last = within_motion(motion_span([node], graph), (float(scene.frame_start), float(scene.frame_end)))
+    return first < plan.within[0] - NEAR_FRAME or last > plan.within[1] + NEAR_FRAME
 
 
 def _note_on_other_ik(ik: IkLimb) -> Sentence:
