@@ -299,6 +299,7 @@ def find_limbs(
     *,
     armature: str = "",
     targets: bool = False,
+    live: bool = False,
 ) -> LimbsReport:
     """Add a chain for every arm and leg of the armature, whatever its bones are called. Nothing moves, and chains in the list stay."""
 

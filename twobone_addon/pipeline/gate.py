@@ -223,6 +223,13 @@ def refuse_posed(poser: Poser | None) -> None:
     raise _refusal(poser, f"so keys on it would {'show only partly' if poser.part > UNSEEN else 'be invisible'}")
 
 
+def refuse_live(armature: Object, bones: Iterable[str]) -> None:
+    """Raise `DependencyError` where Live poses any of the bones: there is neither an FK nor an IK of the rig to change."""
+    for bone in bones:
+        for constraint in filter(is_live, armature.pose.bones[bone].constraints):
+            raise _refusal(Poser(bone, constraint.name, is_live=True), "so it is on neither FK nor IK of its rig")
+
+
 UNSEEN = 0.01
 """Part of a motion below which nobody sees it."""
 

@@ -6,8 +6,10 @@ is not cannot be exact, and is refused with the setting that asks for it: Bake i
 
 from __future__ import annotations
 
+from ast import literal_eval
 from contextlib import suppress
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 
@@ -28,7 +30,7 @@ from ..scene.bones import rest_numbers, rotation_channel, rotation_path
 from ..scene.keys.reading import is_animated, moving_curves
 from ..scene.keys.tables import HANDLES, KeyTable, read_keys
 from ..scene.live.limb_nodes import Angles, Followed, LimbNodes, PosedBone, PosedLimb, build_limb
-from ..scene.live.limbs import drop_limb, live_limbs
+from ..scene.live.limbs import LiveLimb, drop_limb, live_limbs, write_limb
 from ..scene.lookup import object_named, rotation_values
 from ..scene.rig.constraints import is_constrained
 from ..settings import LIMB_PLANES, OPTION, BakeSettings
@@ -85,28 +87,72 @@ def live_limb(scene: Scene, settings: BakeSettings) -> LimbNodes:
     return _LimbConstants(armature, unaimed, motion).nodes()
 
 
+def write_numbers(armature: Object, settings: BakeSettings, limb: LiveLimb) -> bool:
+    """Write to a live limb's nodes what is only a number; `False`, with nothing done, where more has changed."""
+    try:
+        before = literal_eval(limb.reference)
+    except (ValueError, SyntaxError):
+        return False
+    bones = tuple(bone.name for bone in find_chain(settings, armature).rest.bones)
+    now = fingerprint(armature, settings, bones)
+    if limb.tree is None or now[1:] != before[1:]:
+        return False
+    changed = {name for name, _ in set(now[0]) ^ set(before[0])}
+    # With the whole influence the limb's own pose is not asked for, and may be anything.
+    is_whole = 1.0 in {dict(values).get("influence") for values in (before[0], now[0])}
+    if not changed <= NUMBERS or ("influence" in changed and is_whole):
+        return False
+    if not changed:
+        return True
+    lengths = np.array([limb.number(f"{link} Length") for link in ("Upper", "Lower")])
+    influence = settings.influence if "influence" in changed else None
+    write_limb(limb, {**_plain_inputs(settings), **_zone_inputs(settings, lengths)}, influence, now)
+    return True
+
+
+NUMBERS = {"influence", "pole_angle", "softness", "softness_near", "stretch_start", "stretch_max", "compress_min"}
+"""Settings of which only a number in the nodes or the constraints depends."""
+
+
 def fingerprint(armature: Object, settings: BakeSettings, bones: tuple[str, ...]) -> tuple[Any, ...]:
     """Plain values of all that a limb's numbers are made from; where they have changed since, it is to be rebuilt.
 
-    Rotations that a person keys are read by the nodes, and those that show through a partial influence by Blender.
+    Rotations that a person keys are read by the nodes, but to which side they bend the limb is not; those that show through a
+    partial influence are read by Blender.
     """
     pose = armature.pose.bones
     known = [pose[name] for name in bones if name in pose]
-    values = tuple((name, getattr(settings, name)) for name in BakeSettings.__dataclass_fields__ if name not in WITHOUT_EFFECT)
+    # Of what is keyed the keys count, not what it is just now.
+    curves = {path.rpartition(".")[2]: moving_curves(armature, path) for path in _animated_paths(armature, settings)}
+    without = WITHOUT_EFFECT | {name for name, found in curves.items() if found}
+    values = tuple((name, getattr(settings, name)) for name in BakeSettings.__dataclass_fields__ if name not in without)
     channels = tuple(
         (*bone.location, *bone.scale, *(() if is_animated(armature, _rotation_path(bone)) else rotation_values(bone)))
         for bone in known
     )
     keyed = tuple(
-        tuple(point for curve in moving_curves(armature, path) for key in curve.keyframe_points for point in key.co)
-        for path in _animated_paths(armature, settings)
+        (name, *(point for curve in found for key in curve.keyframe_points for point in key.co))
+        for name, found in curves.items()
+        if found
     )
+    keyed += tuple((path, _sum_of_keys(armature, path)) for path in map(_rotation_path, known) if is_animated(armature, path))
     return values, tuple(map(rest_numbers, known)), channels, keyed
+
+
+def _sum_of_keys(armature: Object, path: str) -> int:
+    """A number that changes with the keys of a path."""
+    total = 0
+    for curve in moving_curves(armature, path):
+        points = np.empty(2 * len(curve.keyframe_points), dtype=np.float32)
+        curve.keyframe_points.foreach_get("co", points)
+        total = crc32(points.tobytes(), total)
+    return total
 
 
 WITHOUT_EFFECT = {
     *("frame_range", "frame_start", "frame_end", "keys", "keep_keys", "step", "tolerance", "interpolation", "loop", "key_before"),
     *("key_after", "destination", "verify", "evaluation", "asked", "stored", "armature", "limits"),
+    *("automatic", "label"),
 }
 """Settings of a bake that change nothing of what a limb is made of."""
 
@@ -338,9 +384,7 @@ class _LimbConstants:
         lengths = np.stack([self._constant(magnitude(step), self.length, UNEVEN) for step in np.moveaxis(steps, 1, 0)])
         inputs: dict[str, Any] = {
             "Root": root,
-            "Pole Angle": settings.pole_angle,
-            "Stretch Max": settings.stretch_max,
-            "Compress Min": settings.compress_min,
+            **_plain_inputs(settings),
             "Upper Before": self._rotation(np.swapaxes(self.inherited[0], -1, -2)),
         }
         reads_reference = self.posed is not None and self.posed.moves_reference
@@ -365,10 +409,7 @@ class _LimbConstants:
                 "Lower Before": self._rotation(np.swapaxes(after[0] @ self.between, -1, -2)),
                 "Lower After": self._rotation(after[1]),
             }
-        softness = max(settings.softness, 1.0 - settings.stretch_start if settings.reach == "STRETCH" else 0.0)
-        zones = {"Far": far_zone(lengths, softness), "Near": near_zone(lengths, settings.softness_near)}
-        for name, zone in zones.items():
-            inputs |= {f"{name} Start": float(zone.start), f"{name} Turn": float(zone.turn), f"{name} Travel": float(zone.travel)}
+        inputs |= _zone_inputs(settings, lengths)
         return inputs | {"Upper Length": float(lengths[0]), "Lower Length": float(lengths[1])}
 
     def _root(self) -> Any:
@@ -393,6 +434,20 @@ class _LimbConstants:
                 return 0.0, 0.0, 0.0
         own = nearest_rotation(self._from_base(self._rows(motion.end_pose)[:, :3, :3]))
         return self._rotation(own, "End Rotation for a bone with keys of its own")
+
+
+def _plain_inputs(settings: BakeSettings) -> dict[str, float]:
+    """Settings that the nodes take as they are."""
+    return {"Pole Angle": settings.pole_angle, "Stretch Max": settings.stretch_max, "Compress Min": settings.compress_min}
+
+
+def _zone_inputs(settings: BakeSettings, lengths: Array) -> dict[str, float]:
+    """Where links `(2,)` of these lengths ease into straight and into folded."""
+    softness = max(settings.softness, 1.0 - settings.stretch_start if settings.reach == "STRETCH" else 0.0)
+    inputs: dict[str, float] = {}
+    for name, zone in {"Far": far_zone(lengths, softness), "Near": near_zone(lengths, settings.softness_near)}.items():
+        inputs |= {f"{name} Start": float(zone.start), f"{name} Turn": float(zone.turn), f"{name} Travel": float(zone.travel)}
+    return inputs
 
 
 def _carried_points(matrices: Array, places: Array) -> Array:

@@ -278,6 +278,9 @@ class FindLimbsSettings(Settings):
 
     armature: str = object_option(Group.CHAIN, "Armature", "Armature to search. Leave empty to use the active object")
     targets: bool = switch_option(Group.CHAIN, "Add Targets", "Also add an empty at the tip of every limb as its target")
+    live: bool = switch_option(
+        Group.CHAIN, "Live", "Also let Blender pose every limb that has a target, as Bake would. Needs Blender 5.0 or newer"
+    )
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -12,11 +13,12 @@ from ..core.array_types import Array
 from ..core.limbs.body.judging import LimbKind
 from ..core.limbs.finding import FoundLimb, find_limbs, is_laid_out
 from ..core.limbs.skeleton import Skeleton
-from ..errors import ObjectError
+from ..errors import ObjectError, SettingError, TwoBoneError
+from ..pipeline.live import go_live
 from ..pipeline.motion.action_poses import read_poses
 from ..pipeline.plan.found_chain import chain_found
 from ..pipeline.plan.planes_of_rig import first_plane
-from ..pipeline.plan.stored import free_name, fresh_range
+from ..pipeline.plan.stored import free_name, fresh_range, stored_settings
 from ..pipeline.report.reports import Report
 from ..pipeline.story import Make, Sample, Story, Task, Write, answered
 from ..records import replace
@@ -25,6 +27,8 @@ from ..scene.actions import OwnAction, actions_of
 from ..scene.blender_types import Object, Scene
 from ..scene.bones import ChainNames
 from ..scene.keys.writing import Change
+from ..scene.live.limbs import limb_on
+from ..scene.live.marks import NEEDS_NEWER, can_go_live
 from ..scene.lookup import find_armature, object_named
 from ..scene.rig.chain_finding import chain_from_names
 from ..scene.rig.rest_reading import read_foot_points, read_skeleton
@@ -374,7 +378,9 @@ def _title(limb: FoundLimb) -> str:
 
 
 def add_limbs(scene: Scene, settings: FindLimbsSettings, active: Object | None, _chosen: OwnAction | None) -> Story[LimbsReport]:
-    """Add a chain for every limb of the named or active armature, or of the scene's only one, and targets on request."""
+    """Add a chain for every limb of the named or active armature, or of the scene's only one; targets and Live on request."""
+    if settings.live and not can_go_live():
+        raise SettingError(NEEDS_NEWER)
     armatures = [known for known in scene.objects if known.type == "ARMATURE"]
     if (active is None or active.type != "ARMATURE") and len(armatures) == 1:
         active = armatures[0]
@@ -401,8 +407,22 @@ def add_limbs(scene: Scene, settings: FindLimbsSettings, active: Object | None, 
         without_target = [chain for chain in chains if chain.target is None]
         yield Make(added_targets(scene, without_target))
         changes = yield from target_keys(scene, without_target)
-    yield Write(changes, lambda: report)
-    return report
+    not_live: list[Sentence] = []
+    then = partial(_go_live, scene, armature, [record.chain for record in found], not_live) if settings.live else None
+    yield Write(changes, lambda: report, then=then)
+    return replace(report, notes=[*report.notes, *not_live])
+
+
+def _go_live(scene: Scene, armature: Object, names: Sequence[str], not_live: list[Sentence]) -> None:
+    """Let Blender pose those of the chains that have targets and no Live yet; adds notes on those of which it cannot."""
+    for name in names:
+        chain = armature.twobone.chains[name]
+        if chain.target is None or limb_on(armature, (chain.upper, chain.lower)) is not None:
+            continue
+        try:
+            go_live(scene, stored_settings(armature, chain, {}))
+        except TwoBoneError as error:
+            not_live.append(note("{chain} is not live: {reason}", chain=name, reason=error.sentence))
 
 
 FIND_LIMBS = Task("find_limbs", TABLES["find_limbs"], add_limbs, LimbsReport)

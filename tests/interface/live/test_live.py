@@ -6,7 +6,7 @@ from contextlib import suppress
 import bpy
 import numpy as np
 import pytest
-from mathutils import Vector
+from mathutils import Quaternion, Vector
 
 from tests.interface.acting import joints_world
 from tests.interface.recording import drawn
@@ -98,6 +98,85 @@ def test_a_changed_setting_is_seen_at_once_as_if_it_had_been_so_from_the_start(l
     assert np.abs(np.array(joints_world(leg, "upper", "lower")) - changed).max() < 1e-6
     if setting not in {"plane", "reference"}:
         assert np.abs(changed - before).max() > 1e-3
+
+
+@needs_nodes
+@pytest.mark.parametrize(
+    "setting, first, then, others",
+    [
+        ("influence", 0.4, 0.8, {"distance": 1.4}),
+        ("softness", 0.05, 0.2, {"reach": "SOFTEN", "distance": 1.7}),
+        ("softness_near", 0.05, 0.3, {"reach": "SOFTEN", "distance": 0.4}),
+        ("stretch_max", 1.1, 1.4, {"reach": "STRETCH", "distance": 2.4}),
+        ("compress_min", 0.9, 0.5, {"reach": "STRETCH", "distance": 0.1}),
+        ("stretch_start", 1.0, 0.9, {"reach": "STRETCH", "distance": 1.7}),
+        ("pole_angle", 0.1, 0.7, {"plane": "POLE", "distance": 1.4}),
+    ],
+)
+def test_a_number_is_written_to_the_nodes_that_are_there_and_does_what_it_would_have_done(leg, setting, first, then, others):
+    others = dict(others)
+    place = (0.1, 0.2, 1.1 - others.pop("distance"))
+    chain = chain_of(leg)
+    chain.pole = add_empty("Pole")
+    chain.pole.location = (1.0, -2.0, 1.0)
+    for name, value in {**others, setting: first}.items():
+        setattr(chain, name, value)
+    go_live(leg)
+    before, helper = move(leg, place), live_limb_of(chain).helper
+    setattr(chain, setting, then)
+    bpy.context.view_layer.update()
+    changed = np.array(joints_world(leg, "upper", "lower"))
+    assert live_limb_of(chain).helper == helper
+    bpy.ops.twobone.live(state="OFF")
+    bpy.ops.twobone.live(state="ON")
+    bpy.context.view_layer.update()
+    assert np.abs(np.array(joints_world(leg, "upper", "lower")) - changed).max() < 1e-6
+    assert np.abs(changed - before).max() > 1e-3
+
+
+@needs_nodes
+def test_a_number_that_a_bake_refuses_ends_it(leg):
+    chain_of(leg).reach = "SOFTEN"
+    go_live(leg)
+    chain_of(leg).softness = 1.5
+    assert not is_live(chain_of(leg))
+    assert "Softness" in str(state_of(chain_of(leg)))
+
+
+@needs_nodes
+@pytest.mark.parametrize("setting, values", [("influence", (1.0, 0.0)), ("bend", ("POSITIVE", "NEGATIVE"))])
+def test_keys_put_on_a_setting_after_going_live_play(leg, setting, values):
+    go_live(leg)
+    move(leg, PLACES[1])
+    for frame, value in zip((1, 10), values, strict=True):
+        setattr(chain_of(leg), setting, value)
+        chain_of(leg).keyframe_insert(setting, frame=frame)
+    bpy.context.view_layer.update()
+    seen = []
+    for frame in (10, 1):
+        bpy.context.scene.frame_set(frame)
+        seen.append(np.array(joints_world(leg, "upper", "lower")))
+    assert np.abs(seen[0] - seen[1]).max() > 1e-2
+    assert is_live(chain_of(leg))
+
+
+@needs_nodes
+def test_a_limb_that_is_keyed_after_going_live_bends_in_the_plane_of_its_keys(leg):
+    chain_of(leg).plane = "POSE"
+    go_live(leg)
+    before = move(leg, PLACES[1])
+    bone = leg.pose.bones["upper"]
+    for frame in (1, 10):
+        bone.rotation_quaternion = Quaternion((0.0, 1.0, 0.0), 1.2)
+        bone.keyframe_insert("rotation_quaternion", frame=frame)
+    bpy.context.view_layer.update()
+    keyed = np.array(joints_world(leg, "upper", "lower"))
+    assert miss(leg) < ROUGH
+    bpy.ops.twobone.live(state="OFF")
+    bpy.ops.twobone.live(state="ON")
+    bpy.context.view_layer.update()
+    assert np.abs(np.array(joints_world(leg, "upper", "lower")) - keyed).max() < 1e-6
+    assert np.abs(keyed - before).max() > 1e-2
 
 
 @needs_nodes

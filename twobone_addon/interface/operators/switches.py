@@ -8,10 +8,10 @@ from bpy.app.translations import pgettext_rpt
 from ...desk.meant import keep_names_apart, name_back
 from ...errors import TwoBoneError
 from ...pipeline.plan.stored import StoredChain, active_armature, stored_settings
-from ...scene.live.marks import can_go_live
+from ...scene.live.marks import NEEDS_NEWER, can_go_live
 from ...settings import AUTO, LIMITS, OPTION
 from ..refusing import MayRefuse
-from ..stored.live_limbs import NEEDS_NEWER, live_limb_of, start, stop
+from ..stored.live_limbs import live_limb_of, start, stop
 from ..stored.storing import key_if_keyed, set_values
 from ..stored.where import NeedsChain, chain_in
 

@@ -1,10 +1,12 @@
 """Live chains: Blender itself poses their limbs, from datablocks that this file makes, keeps up to date and removes.
 
-Nothing here runs while a limb moves. What follows from settings is made anew when one is changed, what follows from the bones
-when these were edited, and a file's limbs when it is loaded. Of undo, renaming and rendering Blender takes care.
+Nothing here poses a limb. A changed setting is written to the nodes where it is only a number, and else the limb is made anew;
+so it is where its bones or keys were edited, once the user's move has ended, and when a file is loaded. Of renaming and
+rendering Blender takes care, and of undo but for what was made anew since its step.
 """
 
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +16,7 @@ from bpy.app.handlers import persistent
 from ...errors import TwoBoneError
 from ...pipeline.plan.stored import StoredChain, stored_chains, stored_settings
 from ...said import Sentence, note
-from ...scene.live.marks import can_go_live
+from ...scene.live.marks import NEEDS_NEWER, can_go_live, has_solvers
 from ...scene.sampling.stage import STAGE_NAME
 from ...scene.writer import Transaction, at_end, is_putting_back, is_writing
 from .where import is_busy
@@ -55,7 +57,8 @@ def start(scene: bpy.types.Scene, chain: StoredChain) -> None:
 
     stop(chain)
     # What poses the limb no longer does, but is evaluated until then.
-    bpy.context.view_layer.update()
+    for layer in scene.view_layers:
+        layer.update()
     go_live(scene, stored_settings(chain.id_data, chain, {}))
 
 
@@ -85,7 +88,7 @@ def state_of(chain: StoredChain) -> Sentence | None:
 
 
 def setting_changed(chain: StoredChain, context: bpy.types.Context) -> None:
-    """Make a live limb anew with its changed settings; where they are refused, it is no longer live, and the panel says why.
+    """Pose a live limb by its changed settings; where they are refused, it is no longer live, and the panel says why.
 
     Blender only prints what fails in here, so nothing of a run is done here: what changes settings has the limb made anew once
     all are changed, and not at all where they are put back.
@@ -96,8 +99,15 @@ def setting_changed(chain: StoredChain, context: bpy.types.Context) -> None:
         at_end(partial(_renew_changed, context.scene, chain.id_data, str(chain.name)))
         return
     limb = live_limb_of(chain) if can_go_live() else None
-    if limb is not None and not limb.mimics and chain.id_data.is_editable:
-        _renew(context.scene, chain)
+    if limb is None or limb.mimics or not chain.id_data.is_editable:
+        return
+    from ...pipeline.live import write_numbers
+
+    with suppress(TwoBoneError):  # Making it anew is refused for the same reason, and says so.
+        if write_numbers(chain.id_data, stored_settings(chain.id_data, chain, {}), limb):
+            reasons.pop((chain.id_data.name, chain.name), None)
+            return
+    _renew(context.scene, chain)
 
 
 def _renew_changed(scene: bpy.types.Scene, armature: bpy.types.Object, name: str) -> None:
@@ -153,10 +163,21 @@ def _armatures_in(scene: bpy.types.Scene) -> list[bpy.types.Object]:
 
 @persistent
 def _after_update(scene: bpy.types.Scene, depsgraph: Any) -> None:
-    """Handler: after an edit of bones at rest, make the limbs that hang on them anew once the user is done."""
-    if depsgraph.mode != "VIEWPORT" or not depsgraph.id_type_updated("ARMATURE") or scene.name.startswith(STAGE_NAME):
-        return
-    if is_writing() or not _armatures_in(scene):
+    """Handler: after an edit of bones or keys, make the limbs that hang on them anew once the user is done."""
+    is_edited = depsgraph.id_type_updated("ARMATURE") or depsgraph.id_type_updated("ACTION")
+    if is_edited and depsgraph.mode == "VIEWPORT" and not scene.name.startswith(STAGE_NAME):
+        _look_soon()
+
+
+@persistent
+def _after_undo(*_: Any) -> None:
+    """Handler: what was made anew in a pause has no step of its own, so that undo may bring back what it was made from."""
+    _look_soon()
+
+
+def _look_soon() -> None:
+    # Asked at every move of a target, so that it is to take no time: limbs are looked for in the pause.
+    if is_writing() or not has_solvers():
         return
     if bpy.app.background:
         _look()
@@ -165,14 +186,15 @@ def _after_update(scene: bpy.types.Scene, depsgraph: Any) -> None:
 
 
 def _look() -> float | None:
-    """Timer: make limbs anew whose bones were edited."""
+    """Timer: make limbs anew whose bones or keys were edited."""
     if is_busy(bpy.context.window_manager):
         return PAUSE_IN_SECONDS
-    scene, handlers = bpy.context.scene, bpy.app.handlers.depsgraph_update_post
-    # What follows changes the scene itself.
+    handlers = bpy.app.handlers.depsgraph_update_post
+    # What follows changes the scenes themselves.
     handlers.remove(_after_update)
     try:
-        renew_old(scene, _armatures_in(scene))
+        for scene in bpy.data.scenes:
+            renew_old(scene, _armatures_in(scene))
     finally:
         handlers.append(_after_update)
     return None
@@ -186,8 +208,8 @@ def _after_loading(*_: Any) -> None:
         for chain in stored_chains(scene):
             if chain.live and chain.id_data.is_editable:
                 _take_over(scene, chain)
-    if can_go_live() and bpy.context.scene is not None:
-        renew_old(bpy.context.scene, _armatures_in(bpy.context.scene))
+    for scene in bpy.data.scenes if can_go_live() and has_solvers() else ():
+        renew_old(scene, _armatures_in(scene))
 
 
 def _take_over(scene: bpy.types.Scene, chain: StoredChain) -> None:
@@ -204,14 +226,13 @@ def _take_over(scene: bpy.types.Scene, chain: StoredChain) -> None:
         reasons[key] = note(CLEARED, reason=error.sentence)
 
 
-NEEDS_NEWER = "Live needs Blender 5.0 or newer. Use Drag, or Bake."
-
-
 def register() -> None:
     """Listen to loaded files and, where limbs can be live, to edited bones."""
     bpy.app.handlers.load_post.append(_after_loading)
     if can_go_live():
         bpy.app.handlers.depsgraph_update_post.append(_after_update)
+        bpy.app.handlers.undo_post.append(_after_undo)
+        bpy.app.handlers.redo_post.append(_after_undo)
 
 
 def unregister() -> None:
@@ -219,6 +240,8 @@ def unregister() -> None:
     for functions, function in (
         (bpy.app.handlers.load_post, _after_loading),
         (bpy.app.handlers.depsgraph_update_post, _after_update),
+        (bpy.app.handlers.undo_post, _after_undo),
+        (bpy.app.handlers.redo_post, _after_undo),
     ):
         if function in functions:
             functions.remove(function)

@@ -23,17 +23,11 @@ from ..rig.constraints import ATTRIBUTE
 from ..versions import ensure_curve_bag, new_fcurve
 from ..writer import animate, make
 from .expressions import Formula, Value, product_of_rotations
-from .marks import CONSTRAINT, HELPER, MARK, REFERENCE
+from .marks import CONSTRAINT, CORE, END_MIX, HELPER, MARK, REFERENCE
 from .solver_trees import solver_tree
-
-CORE = "Two-Bone IK"
-"""Name of the group node that has the limb's own numbers."""
 
 INFLUENCE = "Influence"
 """Name of the node with the limb's keyed influence."""
-
-END_MIX = "End Rotation"
-"""Name of the node that turns the end bone towards its target by the influence."""
 
 Angles = tuple[float, float, float]
 """XYZ Euler angles of a rotation, which is how sockets hold one."""

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import bpy
 
 from ..blender_types import Constraint, NodeTree, Object
 from ..bones import constraint_path
 from ..rig.constraints import is_live
-from ..writer import assign, at_end, drop_animation
-from .marks import CONSTRAINT, MARK, REFERENCE
-from .solver_trees import KIND
+from ..writer import assign, assign_item, at_end, drop_animation
+from .marks import CONSTRAINT, CORE, END_MIX, KIND, MARK, REFERENCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +52,10 @@ class LiveLimb:
         modifiers = self.helper.modifiers if self.helper is not None else ()
         return next((modifier.node_group for modifier in modifiers if modifier.type == "NODES"), None)
 
+    def number(self, name: str) -> float:
+        """A number that the limb's nodes were given."""
+        return float(self.tree.nodes[CORE].inputs[name].default_value) if self.tree is not None else 0.0
+
 
 def _carrier(helper: Object) -> Object | None:
     return next((constraint.target for constraint in helper.constraints if constraint.type == "COPY_TRANSFORMS"), None)
@@ -78,6 +82,21 @@ def limb_on(armature: Object, bones: Iterable[str]) -> LiveLimb | None:
             if is_live(constraint):
                 return next(limb for limb in live_limbs(armature) if name in limb.bones)
     return None
+
+
+def write_limb(limb: LiveLimb, inputs: Mapping[str, float], influence: float | None, reference: tuple[Any, ...]) -> None:
+    """Give the nodes of a limb other numbers, and its constraints another influence, unless `None`."""
+    if limb.tree is None or limb.helper is None:
+        return
+    nodes = limb.tree.nodes
+    for name, value in inputs.items():
+        assign(nodes[CORE].inputs[name], "default_value", value)
+    for _, constraint in limb.carried if influence is not None else ():
+        if constraint.owner_space == "LOCAL":
+            assign(constraint, "influence", influence)
+    if END_MIX in nodes and influence is not None:
+        assign(next(socket for socket in nodes[END_MIX].inputs if socket.enabled), "default_value", influence)
+    assign_item(limb.helper, REFERENCE, repr(reference))
 
 
 def drop_limb(limb: LiveLimb) -> None:

@@ -13,6 +13,7 @@ import bpy
 
 from ..writer import make
 from .expressions import Formula, Value, product_of_rotations
+from .marks import KIND
 
 NUMBERS = (
     *("Upper Length", "Lower Length", "Side", "Pole Angle"),
@@ -24,9 +25,6 @@ ROTATIONS = ("Upper Before", "Upper After", "Lower Before", "Lower After")
 
 TREE = "Two-Bone IK"
 """First words of the trees' names, for users; the trees are found by `KIND`."""
-
-KIND = "two_bone_solver"
-"""Custom property of the shared trees: kind of plane, reach, and the version of the nodes."""
 
 VERSION = 1
 """To be raised with every change of the nodes, so that a file keeps those that it was made with."""

@@ -11,6 +11,7 @@ import numpy as np
 from ...core.array_types import Array, SampledFrames
 from ...core.curves.frames import NEAR_FRAME, merge_frames
 from ...errors import ChainError, TwoBoneError
+from ...pipeline.gate import refuse_live
 from ...pipeline.plan.planning import ChainPlan, plan_chain, refuse_unwritable_chain, with_keyed
 from ...records import replace
 from ...said import INFO, Sentence, note
@@ -91,6 +92,7 @@ def plan_limbs(scene: Scene, conversion: Conversion, active: Object | None) -> t
                 raise
             refused.append(error)
     if not limbs:
+        refuse_live(armature, [conversion.bone] if conversion.bone else armature.pose.bones.keys())
         raise refused[0] if refused else _nothing_found(armature, conversion)
     return limbs, refused
 

@@ -12,6 +12,7 @@ from ...core.array_types import KeyFrames
 from ...core.arrays import path_length
 from ...core.curves.frames import frame_grid, ranges
 from ...errors import ChainError
+from ...pipeline.gate import refuse_live
 from ...pipeline.keys_beside import held_beside, holds
 from ...pipeline.motion.sampling import sample
 from ...pipeline.plan.found_chain import chain_names, end_bone_of, find_chain, with_end
@@ -228,10 +229,11 @@ class LimbSwitch:
 
 def find_switch(scene: Scene, settings: BakeSettings, active: Object | None, *, to: str, motion: str) -> LimbSwitch:
     """Find what switches a limb to FK or IK over the range; raises a `TwoBoneError` where it cannot be switched."""
-    if to == "IK":
-        return _to_ik(scene, settings, active)
     armature = find_armature(settings.armature, active)
     names = chain_names(armature, settings)
+    refuse_live(armature, (names.upper, names.lower))
+    if to == "IK":
+        return _to_ik(scene, settings, active)
     if motion == "KEEP":
         return _to_own_keys(scene, settings, armature, names)
     if motion == "AUTO" and not is_moved_by_ik(scene, settings, armature, names):
