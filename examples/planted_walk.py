@@ -8,7 +8,6 @@ ground under heel and ball is marked at each frame at which they stand: smears b
 """
 
 import argparse
-import itertools
 import math
 import sys
 from collections.abc import Mapping, Sequence
@@ -30,8 +29,6 @@ FEET = {"Left Leg": ("foot_fk.L", "toe_fk.L"), "Right Leg": ("foot_fk.R", "toe_f
 """Bones whose heads are at the ankle and at the ball of the foot, by the names that Find Limbs gives to the legs."""
 STANDING = {"HEEL": ("HEEL",), "BALL": ("BALL",), "BOTH": ("HEEL", "BALL")}
 RADII = {"HEEL": 0.036, "BALL": 0.045}
-LOW, FAST, LEG_LENGTH = 0.056, 0.56, 0.9
-"""Height in legs, speed in legs a second, and the length of a leg in metres, for `skating`."""
 LANE = 1.3
 """Distance between the walks before and after, in metres."""
 WORDS = ("before: feet slide", "after Plant Feet")
@@ -93,23 +90,6 @@ def sole_places(human: bpy.types.Object) -> Places:
             places[leg, "HEEL"].append(posed.matrix @ heel)
             places[leg, "BALL"].append(human.pose.bones[toe].head.copy())
     return places
-
-
-def skating(places: Places) -> float:
-    """Share of the frames at which a ball is low that move faster than feet that stand.
-
-    As datasets of motion are judged: low is 5.6 % of the leg above its lowest 2 % of frames, fast is 0.56 legs a second.
-    """
-    low = fast = 0
-    rate = bpy.context.scene.render.fps
-    for leg in FEET:
-        way = places[leg, "BALL"]
-        ground = sorted(place.z for place in way)[len(way) // 50]
-        for before, after in itertools.pairwise(way):
-            if after.z - ground < LOW * LEG_LENGTH:
-                low += 1
-                fast += (after.xy - before.xy).length * rate > FAST * LEG_LENGTH
-    return fast / low
 
 
 def clean(human: bpy.types.Object) -> dict:

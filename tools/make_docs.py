@@ -128,6 +128,7 @@ def main() -> None:
     """Write the pages and the schemas, and print their paths."""
     SCHEMAS.mkdir(exist_ok=True)
     pages = {OPTIONS_PAGE: options_page(), MESSAGES_PAGE: messages_page(), REPORT_PAGE: report_page(), FLAGS_PAGE: flags_page()}
+    pages |= {GLOSSARY: glossary_page()}
     for path, page in (*pages.items(), (HELP, help_page()), (STUB, stub()), *schema_files()):
         path.write_text(page, encoding="utf-8")
         print(path)
@@ -207,6 +208,24 @@ def messages_section(kind: str) -> str:
 def note(text: str) -> str:
     """The note added to a message, on a new line; empty without one."""
     return f"\\\n  {NOTES[text]}" if text in NOTES else ""
+
+
+GLOSSARY = ROOT / "docs" / "glossary.md"
+
+
+def glossary_page() -> str:
+    """The glossary: the hand-written part down to the mark, then what is measured."""
+    from twobone_addon.desk.measures import MEASURES  # noqa: PLC0415
+
+    by_hand = GLOSSARY.read_text(encoding="utf-8").split(MARK)[0]
+    rows = [
+        f"| {measure.word} | {measure.formula} | {measure.frames} | {measure.unit} | "
+        f"{', '.join(measure.kinds)}: {', '.join(f'`{name}`' for name in measure.fields)} |"
+        for measure in MEASURES
+    ]
+    head = "## What is measured\n\nOf several values the largest, where nothing else is said."
+    table = "| word | what | at | unit | in reports of |\n|---|---|---|---|---|\n" + "\n".join(rows)
+    return f"{by_hand}{MARK}\n\n{head}\n\n{table}\n"
 
 
 def report_page() -> str:

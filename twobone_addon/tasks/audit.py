@@ -142,6 +142,8 @@ class AuditReport(ClipReport):
     """Skating of all feet; `None` without feet."""
     slide: float | None
     """Median slide of all contacts of all feet, limb lengths."""
+    floating: float | None
+    """Median height of the soles over the ground in all contacts, limb lengths; negative below it. `None` where not measured."""
     ground: str
     ground_height: float | None
     """Height at which feet stand, or the given one; `None` on an object and without feet."""
@@ -382,7 +384,10 @@ def audit_report(scene: Scene, plan: AuditPlan, solution: Audited, action: str) 
     """Report of one clip."""
     checks = sorted(_checks(scene, plan, solution), key=lambda check: -check.ratio)
     found, feet = solution.found, solution.feet
-    slides = [contact.slide / limb.length for limb in solution.limbs for contact in limb.contacts]
+    contacts = [
+        (contact.slide / limb.length, contact.height / limb.length) for limb in solution.limbs for contact in limb.contacts
+    ]
+    slide, level = np.median(contacts, axis=0).tolist() if contacts else (None, None)
     notes = []
     height = found.ground_height if found else None
     if feet and height is not None and plan.settings.max_float * feet.leg_length < abs(height) < OFF_ZERO * feet.leg_length:
@@ -397,7 +402,8 @@ def audit_report(scene: Scene, plan: AuditPlan, solution: Audited, action: str) 
         reasons=[check.why for check in checks if check.ratio > 1.0],
         chains=solution.limbs,
         skating=solution.skating,
-        slide=float(np.median(slides)) if slides else None,
+        slide=slide,
+        floating=level if solution.is_level else None,
         ground=plan.settings.ground,
         ground_height=height,
         ground_velocity=found.ground_velocity.tolist() if found else [0.0, 0.0, 0.0],

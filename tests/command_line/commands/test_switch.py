@@ -29,7 +29,7 @@ def test_a_limb_goes_to_ik_and_back_and_nothing_is_seen_to_move(twobone, shot, t
     before, saved, report = seen(shot), tmp_path / "ik.blend", tmp_path / "report.json"
     ended = twobone("switch", "--file", shot, *LIMB, *WITHIN, "--to", "ik", "--save", saved, "--report", report)
     assert ended.code == 0, ended.complained
-    assert "upper to lower switched to IK, keyed from 6 to 14" in ended.said
+    assert "upper to lower: Switched to IK, keyed from 6 to 14" in ended.said
     (chain,) = json.loads(report.read_text())["chains"]
     assert (chain["to"], chain["frame_start"], chain["frame_end"], chain["baked"]) == ("IK", 6, 14, True)
     assert np.linalg.norm(seen(saved) - before, axis=-1).max() < 1e-4 * LENGTH
@@ -48,7 +48,7 @@ def test_a_limb_that_is_only_switched_is_said_to_show_its_fk_keys(twobone, shot,
     before, saved = seen(shot), tmp_path / "ik.blend"
     assert twobone("switch", "--file", shot, *LIMB, *WITHIN, "--to", "ik", "--save", saved).code == 0
     ended = twobone("switch", "--file", saved, *LIMB, "--to", "fk", "--motion", "keep", "--save")
-    assert "switched to FK, keyed from 1 to 20; shows the existing FK keys" in ended.said
+    assert "Switched to FK, keyed from 1 to 20; shows the existing FK keys" in ended.said
     assert np.linalg.norm(seen(saved) - before, axis=-1).max() == 0.0
 
 

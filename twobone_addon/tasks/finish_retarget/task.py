@@ -58,7 +58,7 @@ class FinishedLimb:
     """First and last frames of contacts left as they are, because planting would move the foot too far."""
     out_of_reach: int
     """Number of frames at which foot or hand cannot be where it belongs."""
-    slide: float | None
+    slide_between: float | None
     """Largest slide of a planted point in its contacts, as Blender evaluates the new keys."""
     sole_before: float | None
     """95 % of the frames have the sole's height at most this far from the source's, scaled; before."""
@@ -89,11 +89,11 @@ class FinishReport(ClipReport):
     """Bone or object that carries the legs; empty if none was found."""
     max_move: float
     """Largest move of the root."""
-    skate_source: float
+    skate_share_source: float
     """Share of the source's low frames at which its feet skate."""
-    skate_before: float
+    skate_share_before: float
     """The same share of the character, before."""
-    skate_after: float | None
+    skate_share_after: float | None
     """The same share after."""
     floor: float
     """Height of the floor."""
@@ -129,7 +129,7 @@ class FinishReport(ClipReport):
         planted = sum(limb.contacts for limb in legs)
         if planted:
             parts.append(Sentence("{contacts} contacts of {chains} feet planted", {"contacts": planted, "chains": len(legs)}))
-        slide = max((limb.slide for limb in legs if limb.slide is not None), default=0.0)
+        slide = max((limb.slide_between for limb in legs if limb.slide_between is not None), default=0.0)
         if self.lengths.is_seen(slide):
             parts.append(Sentence("sliding by up to {distance}", {"distance": said(slide)}))
         if arms and self.meeting:
@@ -201,7 +201,7 @@ def finish_report(plan: FinishPlan, solved: FinishSolution, before: Samples, aft
                 contacts=len(steps((contact.first, contact.last) for contact in contacts)),
                 left=[[contact.first, contact.last] for contact in left],
                 out_of_reach=int(np.count_nonzero((missed & posed.changed)[::SAMPLES_PER_FRAME])),
-                slide=None if after is None or not is_leg else _slide(posed.pins, track(posed.before.leg, after), solved),
+                slide_between=None if after is None or not is_leg else _slide(posed.pins, track(posed.before.leg, after), solved),
                 sole_before=off_then,
                 sole_after=_soles_off(limb, now, solved, number) if is_leg and now is not None else None,
             )
@@ -218,9 +218,9 @@ def finish_report(plan: FinishPlan, solved: FinishSolution, before: Samples, aft
         angle=float(np.degrees(solved.similarity.angle)),
         root="" if planting.root is None else planting.root.name,
         max_move=float(magnitude(solved.planted.moves).max()),
-        skate_source=skate_share(source_balls, length / solved.similarity.scale, rate),
-        skate_before=skate_share(balls[0], length, rate),
-        skate_after=skate_share(balls[1], length, rate) if now is not None else None,
+        skate_share_source=skate_share(source_balls, length / solved.similarity.scale, rate),
+        skate_share_before=skate_share(balls[0], length, rate),
+        skate_share_after=skate_share(balls[1], length, rate) if now is not None else None,
         floor=solved.floor,
         meeting=int(np.count_nonzero(solved.meeting[::SAMPLES_PER_FRAME])),
         palms_off=palms,

@@ -68,13 +68,7 @@ class SwitchReport(Told):
 
     def line(self) -> str:
         """What the command line prints of the limb."""
-        name = f"{self.armature}: {self.upper} to {self.lower}"
-        if not self.properties and not self.baked:
-            return f"{name} is on {self.to} already"
-        keyed = f", keyed from {' and from '.join(f'{first:g} to {last:g}' for first, last in self.ranges)}" if self.keys else ""
-        moved = f"; joints visibly move by at most {self.max_moved:.3g}" if self.max_moved is not None else ""
-        kept = "" if self.baked else "; shows the existing FK keys"
-        return f"{name} switched to {self.to}{keyed}{moved}{kept}"
+        return f"{self.armature}: {self.upper} to {self.lower}: {self.sentence}"
 
     def switched(self, count: int = 1) -> Sentence:
         """What was switched, of this limb or of `count` limbs alike."""
