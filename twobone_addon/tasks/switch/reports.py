@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from ...pipeline.report.form import Told
-from ...pipeline.report.reports import Report
+from ...pipeline.report.reports import STATEMENTS, Report
 from ...said import INFO, Sentence, Statement, joined
 
 
@@ -68,7 +68,9 @@ class SwitchReport(Told):
 
     def line(self) -> str:
         """What the command line prints of the limb."""
-        return f"{self.armature}: {self.upper} to {self.lower}: {self.sentence}"
+        is_said = self.baked or not self.properties or any(remark.kind == "OWN_KEYS" for remark in self.remarks)
+        kept = "" if is_said else f"; {STATEMENTS['OWN_KEYS']}"
+        return f"{self.armature}: {self.upper} to {self.lower}: {self.sentence}{kept}"
 
     def switched(self, count: int = 1) -> Sentence:
         """What was switched, of this limb or of `count` limbs alike."""
