@@ -187,7 +187,7 @@ def assert_places(task: TaskUnderTest, given: dict[str, Any], bench: Bench, fail
         changed = differences(before, dump_file())
         assert not changed, f"{error} at place {place}, {counter.where}: {changed[:6]}"
         assert not ended.done, f"{error} at place {place}, {counter.where}: it went on"
-        last = [line for line in ended.said.splitlines() if "Error" in line or "Interrupt" in line or line == "No."]
+        last = [line for line in ended.said.splitlines() if "Error" in line or "Interrupt" in line or line.endswith("No.")]
         assert type(error()).__name__ in last[-1] or "No." in last[-1], f"{error}, {counter.where}: {ended.said}"
     assert missed <= len(places) // 4
 

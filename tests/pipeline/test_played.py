@@ -60,8 +60,29 @@ def test_a_cycle_goes_on_outside_and_the_report_says_how(walking):
     before = tails(walking, BESIDE)
     report = bake(**ON_TARGET, **PART)
     np.testing.assert_allclose(tails(walking, BESIDE), before, atol=1e-5)
-    said = 'The cycle of "upper", "lower" was keyed from frame 14 to 61, so nothing changes outside the new keys.'
+    said = (
+        'The cycle of "upper", "lower" was keyed from frame 14 to 61, so nothing changes outside the new keys there. '
+        "Farther away its Cycles modifier repeats all of that."
+    )
     assert said in report["notes"] or said in report["chains"][0]["notes"]
+
+
+def test_keys_on_a_part_of_the_only_cycle_that_is_looked_at_repeat_beyond_it_and_that_is_said(walking):
+    set_range(1, 13)
+    report = json.dumps(bake(**ON_TARGET, **{**PART, "frame_start": 4.0, "frame_end": 7.0})).replace('\\"', '"')
+    np.testing.assert_allclose(tails(walking, range(16, 20)), tails(walking, range(4, 8)), atol=1e-5)
+    assert 'The Cycles modifier of "upper", "lower" repeats the new keys before and after its cycle, frames 1 to 13.' in report
+    set_range(1, 13)
+    whole = {"frame_range": "CUSTOM", "frame_start": 1.0, "frame_end": 13.0}
+    assert "repeats the new keys" not in json.dumps(bake(**ON_TARGET, **whole))
+
+
+def test_a_cycle_over_too_many_frames_is_refused_and_its_whole_cycle_is_not(walking):
+    set_range(1, 30_000)
+    said = refusal(**ON_TARGET, **PART)
+    assert said.startswith('A Cycles modifier plays pose.bones["upper"].rotation_quaternion[0] over 29,988 frames')
+    assert "Choose the frames of the cycle, 1 to 13, so that all repeats change" in said
+    bake(**ON_TARGET, frame_range="CUSTOM", frame_start=1.0, frame_end=13.0)
 
 
 def test_a_cycle_that_is_baked_as_a_whole_still_repeats(walking):

@@ -12,7 +12,17 @@ from ..errors import TwoBoneError
 from ..said import Sentence
 from ..settings.options import OptionKind
 from ..settings.tasks import Table
-from .rows import ON_IK, draw_missing_bones, draw_remedy, draw_sentence, draw_show_keys, is_mended, reason_of
+from .rows import (
+    IN_STRIP,
+    ON_IK,
+    WHOLE_CYCLE,
+    draw_missing_bones,
+    draw_remedy,
+    draw_sentence,
+    draw_show_keys,
+    is_mended,
+    reason_of,
+)
 from .stored.selecting import follow_selection
 
 
@@ -56,6 +66,12 @@ def can_ask(context: bpy.types.Context) -> bool:
 SWITCH_FIRST = "Switch to FK First"
 """Label of the button that goes on after a refusal of limbs that IK poses."""
 
+INTO_STRIP = "Into an NLA Strip"
+"""Label of the button that goes on after a refusal because of what NLA tracks play."""
+
+OVER_CYCLE = "Over the Whole Cycle"
+"""Label of the button that goes on after a refusal because of what a Cycles modifier repeats."""
+
 
 MENDED = "This is mended. Go on with Try Again"
 
@@ -69,19 +85,36 @@ class CanBeCorrected:
     """Whether the dialog has settings to fill in although its button mends what it says."""
     refusal: Sentence | None = None
     """Why the last try was refused, while the dialog that shows it is open."""
+    has_taken_remedy = False
+    """Whether the dialog's own button goes on with what helps."""
 
     def ask_to_correct(self, context: bpy.types.Context, sentence: Sentence) -> set[str]:
         """Open the dialog; if it cannot be shown or no setting can help, report the error and cancel."""
         if not can_ask(context) or not self.can_be_corrected():
             return refuse(self, sentence)
-        self.refusal, go_on = sentence, "Try Again"
-        if reason_of(sentence).kind == ON_IK and hasattr(self, "switch_first") and not self.switch_first:
-            # The remedy goes on by itself: limbs are switched, and the task is done, in one step.
-            self.switch_first, go_on = True, SWITCH_FIRST
+        self.refusal = sentence
+        go_on = self.take_remedy(reason_of(sentence)) or "Try Again"
         manager = context.window_manager
         return manager.invoke_props_dialog(
             self, width=WIDTH, title=pgettext_iface(self.bl_label), confirm_text=pgettext_iface(go_on)
         )
+
+    def take_remedy(self, reason: Sentence) -> str:
+        """Set what helps, so that the dialog's own button goes on with it, and return the label of that; empty without any."""
+        self.has_taken_remedy = True
+        if reason.kind == ON_IK and hasattr(self, "switch_first") and not self.switch_first:
+            # Limbs are switched, and the task is done, in one step.
+            self.switch_first = True
+            return SWITCH_FIRST
+        if reason.kind == IN_STRIP and hasattr(self, "destination"):
+            self.destination = "NLA"
+            return INTO_STRIP
+        if reason.kind == WHOLE_CYCLE and hasattr(self, "frame_range"):
+            self.frame_range = "CUSTOM"
+            self.frame_start, self.frame_end = float(reason.values["first"]), float(reason.values["last"])
+            return OVER_CYCLE
+        self.has_taken_remedy = reason.kind == ON_IK and getattr(self, "switch_first", False)
+        return ""
 
     def ask_again(self, sentence: Sentence) -> set[str]:
         """Handle a refusal of `execute`: from the dialog, which this try closes, invoke the operator again to open a new one."""
@@ -124,8 +157,9 @@ class CanBeCorrected:
         column = layout.column()
         column.alert = True  # Blender draws the texts of a dialog in grey, as if they did not count.
         draw_sentence(column, self.refusal, context, icon="ERROR", width=width)
-        if getattr(self, "switch_first", False) and reason_of(self.refusal).kind == ON_IK:
-            draw_show_keys(layout)
+        if self.has_taken_remedy:
+            if reason_of(self.refusal).kind == ON_IK:
+                draw_show_keys(layout)
             if self.asks_more:
                 self.draw_correction()
             return True

@@ -165,7 +165,7 @@ def draw_span(layout: bpy.types.UILayout, name: str, first: float, last: float) 
 
 
 def draw_remedy(layout: bpy.types.UILayout, sentence: Sentence, stored: str = "") -> bool:
-    """Draw the button that helps: Add Target for a missing target, Switch for limbs on IK; return whether there is one.
+    """Draw the button or settings that help, such as Add Target for a missing target; return whether there are any.
 
     stored : name of the chain that the button is for; empty for the selected one
     """
@@ -176,6 +176,13 @@ def draw_remedy(layout: bpy.types.UILayout, sentence: Sentence, stored: str = ""
         return True
     if reason.kind == ON_LIVE:
         layout.operator("twobone.bake", text="Bake", icon="ACTION").stored = stored or str(sentence.values.get("chain", ""))
+        return True
+    if reason.kind in BESIDE_KEYS:
+        for chain in filter(lambda chain: chain.enabled, _active_chains()):
+            column = layout.column(align=True)
+            column.label(text=chain.name, translate=False, icon="BONE_DATA")
+            for name in BESIDE_KEYS[reason.kind]:
+                column.prop(chain, name)
         return True
     if not _lacks_target(reason):
         return False
@@ -220,11 +227,14 @@ def is_mended(sentence: Sentence, stored: str = "") -> bool:
         return not _chains_with(reason)
     if not _lacks_target(reason):
         return False
-    view = bpy.context.view_layer.objects.active
-    chains = view.twobone.chains if view is not None and view.type == "ARMATURE" else ()
-    name = stored or str(sentence.values.get("chain", ""))
-    meant = [chain for chain in chains if chain.name == name] or list(chains)
+    chains, name = _active_chains(), stored or str(sentence.values.get("chain", ""))
+    meant = [chain for chain in chains if chain.name == name] or chains
     return any(chain.target is not None for chain in meant)
+
+
+def _active_chains() -> list[Settings]:
+    armature = bpy.context.view_layer.objects.active
+    return list(armature.twobone.chains) if armature is not None and armature.type == "ARMATURE" else []
 
 
 def _lacks_target(reason: Sentence) -> bool:
@@ -247,9 +257,7 @@ def draw_switch_all(layout: bpy.types.UILayout, to: str) -> None:
 
 def draw_show_keys(layout: bpy.types.UILayout) -> None:
     """Draw the button that puts all limbs on FK and keeps the keys there, if FK has keys, such as those of a retarget."""
-    armature = bpy.context.view_layer.objects.active
-    chains = armature.twobone.chains if armature is not None and armature.type == "ARMATURE" else ()
-    bones = [armature.pose.bones.get(chain.upper) for chain in chains]
+    bones = [chain.id_data.pose.bones.get(chain.upper) for chain in _active_chains()]
     if any(bone is not None and is_rotation_animated(bone) for bone in bones):
         button = layout.operator("twobone.switch", text=SHOW_FK_KEYS, icon="HIDE_OFF")
         button.to, button.scope, button.motion = "FK", "ACTIVE", "KEEP"
@@ -266,6 +274,12 @@ ON_LIVE = "ON_LIVE"
 
 ON_IK = "ON_IK"
 """Kind of the refusals of limbs that IK poses."""
+
+IN_STRIP, WHOLE_CYCLE = "IN_STRIP", "WHOLE_CYCLE"
+"""Kinds of the refusals because of what is played beside keys: a strip of their own helps, or keys on a whole cycle."""
+
+BESIDE_KEYS = {IN_STRIP: ("destination",), WHOLE_CYCLE: ("frame_range", "frame_start", "frame_end")}
+"""Settings of stored chains that help against them."""
 
 TARGET = Sentence("target")
 NO_TARGETS = "None of the enabled chains has a target. Add a target to each limb to bake."

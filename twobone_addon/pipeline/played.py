@@ -97,7 +97,9 @@ def keeping_played(scene: Scene, write: Write) -> Story[Kept]:
     Raises `WriteError` where that would take too many keys.
     """
     changes = list(write.changes or ())
-    taken = [kept for kept in _taken_over(scene, changes) if len(kept.beside)]
+    found = list(_taken_over(scene, changes))
+    taken = [kept for kept in found if len(kept.beside)]
+    again = _repeated([kept for kept in found if kept.source == CYCLES and not len(kept.beside)])
     for kept in taken:
         _refuse_too_long(kept)
     values = yield from _played_values(scene, taken)
@@ -115,7 +117,7 @@ def keeping_played(scene: Scene, write: Write) -> Story[Kept]:
             keys.append(_with_played(owner, entry, tables[place], spans[place], is_first=place not in noted))
         noted |= {(owner, entry.channel) for entry in change.keys}
         kept_changes.append(replace(change, keys=keys))
-    return Kept(replace(write, changes=kept_changes), _sentences(taken), taken) if taken else Kept(write)
+    return Kept(replace(write, changes=kept_changes), [*_sentences(taken), *again], taken) if taken else Kept(write, again)
 
 
 def _taken_over(scene: Scene, changes: Sequence[Change]) -> Iterator[TakenOver]:
@@ -215,24 +217,35 @@ def _strips_at(track: NlaTrack, path: str) -> Iterator[Object]:
             yield strip
 
 
+IN_STRIP, WHOLE_CYCLE = "IN_STRIP", "WHOLE_CYCLE"
+"""Kinds of refusals of too much that is played, for buttons and scripts: a strip of the keys' own helps, or a whole cycle."""
+
+
 def _refuse_too_long(kept: TakenOver) -> None:
     if len(kept.frames) <= MOST_FRAMES:
         return
-    what = {
-        CYCLES: Sentence("A Cycles modifier"),
-        LINE: Sentence("Linear extrapolation"),
-        TRACKS: Sentence('NLA track "{track}"', {"track": kept.track}),
-    }[kept.source]
-    remedy = Sentence("Shorten the scene's range.")
+    what, remedy, kind, ends = Sentence("Linear extrapolation"), Sentence("Shorten the scene's range."), "", {}
     if kept.source == TRACKS:
-        remedy = Sentence("Choose the destination NLA Strip, or shorten that track's strips.")
-    raise WriteError(
-        "{what} plays {curve} over {count:,} frames, which is too many to key. {remedy}",
-        what=what,
-        curve=f"{kept.channel.path}[{kept.channel.array_index}]",
-        count=len(kept.frames),
-        remedy=remedy,
-    )
+        what = Sentence('NLA track "{track}"', {"track": kept.track})
+        remedy, kind = Sentence("Choose the destination NLA Strip, or shorten that track's strips."), IN_STRIP
+    elif kept.source == CYCLES:
+        first, last = _own_ends(kept)
+        what, kind, ends = Sentence("A Cycles modifier"), WHOLE_CYCLE, {"first": first, "last": last}
+        remedy = Sentence(
+            "Choose the frames of the cycle, {first:g} to {last:g}, so that all repeats change, or shorten the scene's range.",
+            ends,
+        )
+    values = {"what": what, "curve": f"{kept.channel.path}[{kept.channel.array_index}]", "count": len(kept.frames)}
+    text = "{what} plays {curve} over {count:,} frames, which is too many to key. {remedy}"
+    raise WriteError(Sentence(text, {**values, **ends, "remedy": remedy}, kind=kind))
+
+
+def _own_ends(kept: TakenOver) -> Span:
+    """Frames of the first and the last key of a channel's own curve: its cycle, where it repeats."""
+    bag = curve_bag(kept.owner)
+    fcurve = bag.fcurves.find(kept.channel.path, index=kept.channel.array_index)
+    first, last = read_frames(fcurve)[[0, -1]]
+    return float(first), float(last)
 
 
 def _played_values(scene: Scene, taken: Sequence[TakenOver]) -> Story[list[Array]]:
@@ -285,7 +298,8 @@ def _with_played(owner: Object, entry: ChannelKeys, played: KeyTable, spans: Seq
 def _sentences(taken: Sequence[TakenOver]) -> list[Sentence]:
     """What was keyed for what is played, once for each source and object."""
     texts = {
-        CYCLES: "The cycle of {names} was keyed from frame {first:g} to {last:g}, so nothing changes outside the new keys.",
+        CYCLES: "The cycle of {names} was keyed from frame {first:g} to {last:g}, so nothing changes outside the new keys there. "
+        "Farther away its Cycles modifier repeats all of that.",
         LINE: "The linear extrapolation of {names} was keyed from frame {first:g} to {last:g}, so nothing changes outside the "
         "new keys.",
         TRACKS: 'NLA track "{track}" plays below {names}. Its motion was keyed from frame {first:g} to {last:g}, so nothing '
@@ -300,6 +314,18 @@ def _sentences(taken: Sequence[TakenOver]) -> list[Sentence]:
             "last": max(float(kept.frames[-1]) for kept in same),
         }
         said.append(Sentence(texts[source], values | ({"track": track} if track else {}), level=INFO))
+    return said
+
+
+def _repeated(within: Sequence[TakenOver]) -> list[Sentence]:
+    """What becomes of the keys on a part of a cycle beyond the frames that are looked at, once for each object and cycle."""
+    text = "The Cycles modifier of {names} repeats the new keys before and after its cycle, frames {first:g} to {last:g}."
+    ends = [(kept.owner, _own_ends(kept)) for kept in within]
+    said = []
+    for place in dict.fromkeys(ends):
+        paths = [kept.channel.path for kept, known in zip(within, ends, strict=True) if known == place]
+        owner, (first, last) = place
+        said.append(Sentence(text, {"names": _names(owner, paths), "first": first, "last": last}, level=INFO))
     return said
 
 

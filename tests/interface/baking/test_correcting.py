@@ -7,7 +7,8 @@ import pytest
 
 from tests.interface.baking.playing import playing
 from tests.interface.recording import Layout, Windows, sidebar
-from tests.tasks.scenes import add_empty, leg_with_chain
+from tests.tasks.checks.targets import curves_of
+from tests.tasks.scenes import add_empty, key_channel, leg_with_chain
 from twobone_addon.errors import SettingError
 from twobone_addon.interface import refusing
 from twobone_addon.interface.operators.bake import TWOBONE_OT_bake, TWOBONE_OT_bake_all
@@ -174,3 +175,44 @@ def test_a_limb_that_ik_poses_is_offered_the_switch_that_lets_the_bake_through(s
     assert acting.switch_first
     assert ShowsProgress.execute(acting, context) == {"FINISHED"}
     assert bpy.ops.twobone.bake_all(scope="ACTIVE") == {"FINISHED"}
+
+
+@pytest.mark.parametrize("operator", [TWOBONE_OT_bake, TWOBONE_OT_bake_all])
+@pytest.mark.parametrize("played", ["track", "cycle"])
+def test_where_too_much_is_played_beside_the_keys_the_dialog_goes_on_with_what_helps(operator, stored_leg, monkeypatch, played):
+    monkeypatch.setattr(refusing, "can_ask", lambda _context: True)
+    key_channel(stored_leg.pose.bones["upper"], "rotation_quaternion", {1: (1, 0, 0, 0), 7: (1, 0.2, 0, 0), 13: (1, 0, 0, 0)})
+    data = stored_leg.animation_data
+    if played == "track":
+        strip = data.nla_tracks.new().strips.new("walks", 1, data.action)
+        strip.scale, strip.repeat, data.action = 10.0, 900.0, None
+    else:
+        bpy.context.scene.frame_end = 40_000
+        for curve in curves_of(stored_leg):
+            curve.modifiers.new("CYCLES")
+    chain = stored_leg.twobone.chains[0]
+    chain.target = chain.target or add_empty()
+    chain.frame_range, chain.frame_start, chain.frame_end = "CUSTOM", 3, 5
+    acting = playing(operator)
+    context = sidebar(window=object(), window_manager=Dialogs(), scene=bpy.context.scene)
+    assert ShowsProgress.invoke(acting, context, None) == {"RUNNING_MODAL"}
+    ((_, how),) = context.window_manager.opened
+    acting.layout = Layout()
+    operator.draw(acting, context)
+    assert acting.layout.buttons() == []
+    if operator is TWOBONE_OT_bake_all:
+        assert acting.layout.properties() == (
+            ["destination"] if played == "track" else ["frame_range", "frame_start", "frame_end"]
+        )
+        chain.destination = "NLA" if played == "track" else "ACTION"
+        chain.frame_start, chain.frame_end = (3, 5) if played == "track" else (1, 13)
+        assert ShowsProgress.execute(acting, context) == {"FINISHED"}
+    else:
+        assert how["confirm_text"] == ("Into an NLA Strip" if played == "track" else "Over the Whole Cycle")
+        assert acting.layout.properties() == []
+        names = ("destination",) if played == "track" else ("frame_range", "frame_start", "frame_end")
+        assert bpy.ops.twobone.bake(stored=chain.name, **{name: getattr(acting, name) for name in names}) == {"FINISHED"}
+    if played == "track":
+        assert len(data.nla_tracks) == 2
+    else:
+        assert {curve.keyframe_points[-1].co.x for curve in curves_of(stored_leg)} == {13.0}
