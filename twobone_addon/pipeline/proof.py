@@ -537,14 +537,16 @@ def _cause(node: Node) -> Sentence | str:
     return Sentence(", on which {constraints} acts", {"constraints": ", ".join(names)}) if names else ""
 
 
-def seen_below(armature: Object, moved: Iterable[str], keyed: Collection[str] = ()) -> tuple[Node, ...]:
+def seen_below(
+    armature: Object, moved: Iterable[str], keyed: Collection[str] = (), skins: Skins | None = None
+) -> tuple[Node, ...]:
     """The bones that a change may visibly move: these, those below them, and those that deform and follow any of them.
 
     keyed : names of the bones that get keys, which need not stay where they are unless they are among `moved`
 
     Bones that hang on another one without anything of their own are left out: they move as that one does.
     """
-    skins, bones = Skins(), set(moved)
+    skins, bones = skins or Skins(), set(moved)
     rigs = [armature, *skins.followers(armature)]
     told = {rig: skins.deforms_a_mesh(rig) or not all(bone.use_deform for bone in rig.data.bones) for rig in rigs}
     nodes, shows = {(armature.name, name) for name in bones}, set()

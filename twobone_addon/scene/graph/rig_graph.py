@@ -106,9 +106,13 @@ class RigGraph:
 
     def drivers(self, thing: Object, owner: str) -> list[FCurve]:
         """An object's drivers that belong to a bone, or to the object itself, see `drivers_by_owner`."""
+        return self.drivers_of(thing).get(owner, [])
+
+    def drivers_of(self, thing: Object) -> Mapping[str, list[FCurve]]:
+        """All drivers of an object, see `drivers_by_owner`."""
         if thing not in self._driven:
             self._driven[thing] = read_once(drivers_by_owner, thing)
-        return self._driven[thing].get(owner, [])
+        return self._driven[thing]
 
     def animation(self, datablock: Object) -> Animation:
         """All that animates a datablock, see `read_animation`."""

@@ -1,9 +1,10 @@
-"""Deforming bones beside a limb, deformed meshes, and armatures that follow another one and deform in its stead."""
+"""What shows a limb, read once for all that ask: deformed meshes, deforming bones beside a link, followers, and the rig graph."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import bpy
 import numpy as np
@@ -12,17 +13,26 @@ from mathutils import Vector
 from ...core.array_types import Array, Mask
 from ...core.arrays import magnitude
 from ..blender_types import Object
-from ..graph.rig_graph import TARGETS, drivers_by_owner
+from ..graph.rig_graph import TARGETS, RigGraph
 from ..lookup import read_once
 
 BESIDE = 0.05
 """Distance from a link at rest, relative to its length, within which a bone with both ends lies on it."""
 
 
+Table = TypeVar("Table")
+
+
 class Skins:
-    """The deformed meshes and the followers of armatures in the file, collected once for many chains."""
+    """What shows the limbs of a file: deformed meshes, followers of armatures, and who reads whom; read once for many limbs.
+
+    Made anew after anything but keys and values is written: it has no influence and no pose, only what these are of.
+    """
 
     def __init__(self) -> None:
+        self.graph = RigGraph()
+        """Drivers and IK of all rigs."""
+        self._tables: dict[tuple[Hashable, ...], Any] = {}
         self._meshes = [
             (mesh, modifier)
             for mesh in bpy.data.objects
@@ -33,8 +43,15 @@ class Skins:
         self._followers: dict[Object, list[Object]] = {}
         for armature in bpy.data.objects:
             if armature.type == "ARMATURE":
-                for read in {read for read in _read_by(armature) if read is not None}:
+                for read in {read for read in self._read_by(armature) if read is not None}:
                     self._followers.setdefault(read, []).append(armature)
+
+    def table(self, reader: Callable[[Any], Table], thing: Any) -> Table:
+        """What a function reads of an armature, kept."""
+        key = (reader, thing)
+        if key not in self._tables:
+            self._tables[key] = read_once(reader, thing)
+        return self._tables[key]
 
     def hidden(self, armature: Object) -> list[tuple[str, str]]:
         """Armature modifiers hidden in the viewport, each with its mesh, of the armature and of its followers."""
@@ -56,10 +73,22 @@ class Skins:
         meshes = (mesh for mesh, modifier in self._meshes if modifier.object == armature.original)
         return any(not bone or bone in mesh.vertex_groups for mesh in meshes)
 
+    def _read_by(self, armature: Object) -> Iterator[Object]:
+        """Objects that constraints and drivers of an armature's bones read; before its first evaluation it has no pose."""
+        for bone in armature.pose.bones if armature.pose else ():
+            for constraint in bone.constraints:
+                yield from (getattr(constraint, name, None) for name, _ in TARGETS)
+                if constraint.type == "ARMATURE":
+                    yield from (entry.target for entry in constraint.targets)
+        for owner, drivers in self.graph.drivers_of(armature).items():
+            for fcurve in drivers if owner else ():
+                yield from (target.id for variable in fcurve.driver.variables for target in variable.targets)
 
-def deforming_beside(armature: Object, start: Vector, end: Vector) -> list[str]:
+
+def deforming_beside(armature: Object, start: Vector, end: Vector, skins: Skins | None = None) -> list[str]:
     """Names of the deforming bones between two points at rest, armature space, the one nearest to the end first."""
-    bones, along = read_once(_deforming_bones, armature), np.array(end - start, dtype=float)
+    bones = skins.table(_deforming_bones, armature) if skins else read_once(_deforming_bones, armature)
+    along = np.array(end - start, dtype=float)
     length = float(magnitude(along))
     if length == 0.0:
         return []
@@ -96,15 +125,3 @@ def seen_from(armature: Object, other: Object, bone: str, point: Sequence[float]
     """A point of an armature at rest, in the space of a bone of this or another armature that carries it along."""
     rest = armature.matrix_world.inverted_safe() @ other.matrix_world @ other.data.bones[bone].matrix_local
     return rest.inverted_safe() @ Vector(point)
-
-
-def _read_by(armature: Object) -> Iterator[Object]:
-    """Objects that constraints and drivers of an armature's bones read; before its first evaluation it has no pose."""
-    for bone in armature.pose.bones if armature.pose else ():
-        for constraint in bone.constraints:
-            yield from (getattr(constraint, name, None) for name, _ in TARGETS)
-            if constraint.type == "ARMATURE":
-                yield from (entry.target for entry in constraint.targets)
-    for owner, drivers in drivers_by_owner(armature).items():
-        for fcurve in drivers if owner else ():
-            yield from (target.id for variable in fcurve.driver.variables for target in variable.targets)

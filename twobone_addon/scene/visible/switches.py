@@ -25,8 +25,9 @@ from ..rig.constraints import acts_on, entries_of, turned_bones
 from ..sampling.evaluate import values_over
 from ..versions import is_hidden
 from .rig_ik import COPYING, RigIk, RigReader
+from .skin import Skins
 from .trials import TrialRig, trial
-from .visible_bone import TURNS, Hindrance, hindrances
+from .visible_bone import TURNS, Hindrance, ShownLimb
 
 TRIED = (1.0, 0.0)
 """Values to try for a switch property."""
@@ -58,27 +59,41 @@ class Setting:
         return component(self.path)
 
 
-def fk_settings(armature: Object, names: ChainNames) -> list[Setting]:
+def fk_settings(
+    armature: Object, names: ChainNames, skins: Skins | None = None, hindering: Sequence[Hindrance] | None = None
+) -> list[Setting]:
     """Settings that make the visible limb follow the chain; empty where it does, or nothing would help.
 
-    Properties are tried on a copy of the armature.
+    Properties are tried on a copy of the armature. What shows what, and what hinders the limb now, is read where it is not given.
     """
+    skins = skins or Skins()
+    hindering = ShownLimb(armature, names, skins).hindrances if hindering is None else hindering
     helpful: dict[Property, Sides] = {}
     switches: dict[Property, list[Hindrance]] = {}
     bare: list[Hindrance] = []
-    for hindrance in hindrances(armature, names):
+    for hindrance in hindering:
         driving = driving_properties(armature, hindrance)
         if driving is None:
             bare.append(hindrance)
         for found in driving or ():
             switches.setdefault(found, []).append(hindrance)
     if switches:
-        helpful, remaining = _helpful_values(armature, names, switches)
+        helpful, remaining = _helpful_values(armature, names, switches, skins)
         # An IK copy that is always on does not hinder below an FK copy that a switch turns on.
         bare = [hindrance for hindrance in bare if hindrance in remaining or not helpful]
     for hindrance in bare:
         helpful |= {found: Sides(value) for found, value in _undriven_values(armature, hindrance).items()}
     return [Setting(owner, path, *sides) for (owner, path), sides in helpful.items()]
+
+
+def state_of_switches(armature: Object, deciding: Iterable[Hindrance]) -> tuple[object, ...]:
+    """All values, as they are now, by which a limb follows what it follows; where they are the same, so is all of that."""
+    properties: dict[Property, None] = {}
+    for hindrance in deciding:
+        properties |= dict.fromkeys(_influences(armature, hindrance))
+        properties |= dict.fromkeys(found for found, _ in _read_by(_drivers_of(armature, hindrance), []))
+    values = ((owner.name, path, resolved(owner, path)) for owner, path in properties)
+    return tuple((*place, value if isinstance(value, bool | int | float) else repr(value)) for *place, value in values)
 
 
 def influences_change(armature: Object, deciding: Iterable[Hindrance]) -> bool:
@@ -228,7 +243,7 @@ class Sides(NamedTuple):
 
 
 def _helpful_values(
-    armature: Object, names: ChainNames, switches: Mapping[Property, Sequence[Hindrance]]
+    armature: Object, names: ChainNames, switches: Mapping[Property, Sequence[Hindrance]], skins: Skins
 ) -> tuple[dict[Property, Sides], list[Hindrance]]:
     """The properties that can reduce the limb's hindrances, with the values that do, and what hinders it with them.
 
@@ -236,8 +251,8 @@ def _helpful_values(
     """
     helpful: dict[Property, Sides] = {}
     concerned = list(dict.fromkeys(hindrance for driven in switches.values() for hindrance in driven))
-    with trial(armature, [*(owner for owner, _ in switches), *steering_owners(armature, concerned)]) as tried:
-        fewest = _count_hindrances(tried, names)
+    with trial(armature, [*(owner for owner, _ in switches), *steering_owners(armature, concerned)], skins=skins) as tried:
+        fewest = len(_hindering(armature, names, skins, tried))
         ranges: dict[Property, DriverRange] = {}
         for has_range in (False, True):
             for found, driven in switches.items():
@@ -249,7 +264,7 @@ def _helpful_values(
                 best = copied.path_resolve(found.path)
                 for value in ranges[found].tried if has_range else TRIED:
                     set_value(copied, found.path, value)
-                    remaining = _count_hindrances(tried, names)
+                    remaining = len(_hindering(armature, names, skins, tried))
                     if remaining < fewest:
                         fewest, best = remaining, value
                         helpful[found] = Sides(value)
@@ -260,8 +275,7 @@ def _helpful_values(
                 tried, found, [_influence_of(armature, hindrance) for hindrance in switches[found]]
             )
             helpful[found] = known.sides(sides.wanted)
-        tried.layer.update()
-        return helpful, hindrances(tried.thing, names, tried.evaluated)
+        return helpful, _hindering(armature, names, skins, tried)
 
 
 class DrivenInfluence(NamedTuple):
@@ -343,9 +357,9 @@ def _interface_range(owner: Object, path: str) -> tuple[float, ...]:
     return tuple(end for end in ends if abs(end) < FARTHEST)
 
 
-def _count_hindrances(tried: TrialRig, names: ChainNames) -> int:
+def _hindering(armature: Object, names: ChainNames, skins: Skins, tried: TrialRig) -> list[Hindrance]:
     tried.layer.update()
-    return len(hindrances(tried.thing, names, tried.evaluated))
+    return ShownLimb(armature, names, skins, tried).hindrances
 
 
 class Influence(NamedTuple):
@@ -360,7 +374,9 @@ NEARLY = 0.01
 """Difference of influences that does not matter."""
 
 
-def ik_settings(armature: Object, reader: RigReader, ik: RigIk, shown: Iterable[str], control: Node) -> list[Setting]:
+def ik_settings(
+    armature: Object, reader: RigReader, ik: RigIk, shown: Iterable[str], control: Node, *, skins: Skins | None = None
+) -> list[Setting]:
     """Settings that make the bones that show a limb follow its IK; empty where they do.
 
     Properties are tried on a copy of the armature.
@@ -377,7 +393,7 @@ def ik_settings(armature: Object, reader: RigReader, ik: RigIk, shown: Iterable[
         for found in driving or ():
             switches.setdefault(found, []).append(Influence(bone, name, influence))
     if switches:
-        settings |= _tried_values(armature, switches)
+        settings |= _tried_values(armature, switches, skins)
     return [Setting(owner, path, *sides) for (owner, path), sides in settings.items()]
 
 
@@ -420,12 +436,14 @@ def _undriven_influence(armature: Object, constraint: Constraint, path: str, inf
     return needed
 
 
-def _tried_values(armature: Object, switches: Mapping[Property, Sequence[Influence]]) -> dict[Property, Sides]:
+def _tried_values(
+    armature: Object, switches: Mapping[Property, Sequence[Influence]], skins: Skins | None
+) -> dict[Property, Sides]:
     """Values of properties that bring influences closest to those required; for properties that do now, only if animated."""
     helpful: dict[Property, Sides] = {}
     constraints = {Hindrance(bone, name, acts=True) for influences in switches.values() for bone, name, _ in influences}
     owners = [*(owner for owner, _ in switches), *steering_owners(armature, constraints)]
-    with trial(armature, owners) as tried:
+    with trial(armature, owners, skins=skins) as tried:
         for found, influences in switches.items():
             copied = tried.copies[found.owner]
             now = copied.path_resolve(found.path)
@@ -486,7 +504,9 @@ def opposite(settings: Sequence[Setting]) -> list[Setting]:
     return [replace(setting, value=setting.opposite, other=setting.value) for setting in settings]
 
 
-def switched_bones(armature: Object, settings: Sequence[Setting], sides: Sequence[str] = ()) -> list[SwitchedBone]:
+def switched_bones(
+    armature: Object, settings: Sequence[Setting], sides: Sequence[str] = (), skins: Skins | None = None
+) -> list[SwitchedBone]:
     """The bones that follow something else with these settings than with the opposite ones, in the order of the rig.
 
     A visible bone need not be a twin of its control: riggers put a helper with the visible bone's rest pose below a control that
@@ -497,7 +517,7 @@ def switched_bones(armature: Object, settings: Sequence[Setting], sides: Sequenc
     if not settings:
         return []
     owners = list(dict.fromkeys(setting.owner for setting in settings))
-    with trial(armature, owners) as tried:
+    with trial(armature, owners, skins=skins) as tried:
         for bone in tried.thing.pose.bones:
             bone.matrix_basis = Matrix.Identity(4)
         other = _influence_values(tried, opposite(settings))

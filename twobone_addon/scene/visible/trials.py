@@ -33,12 +33,19 @@ class TrialRig:
         """A copy as evaluated in the trial scene."""
         return copied.evaluated_get(self.layer.depsgraph)
 
+    def seen(self, original: Object) -> Object:
+        """What stands for an object of the file in the trial, as evaluated there."""
+        return self.evaluated(self.copies[original])
+
 
 @contextmanager
-def trial(armature: Object, steering: Iterable[bpy.types.ID] = (), *, with_followers: bool = True) -> Iterator[TrialRig]:
+def trial(
+    armature: Object, steering: Iterable[bpy.types.ID] = (), *, skins: Skins | None = None, with_followers: bool = True
+) -> Iterator[TrialRig]:
     """Copies, during a block, of an armature, its followers, and the datablocks `steering` that their drivers read."""
     stage = bpy.data.scenes.new(STAGE_NAME)
-    originals = dict.fromkeys([armature, *(Skins().followers(armature) if with_followers else ()), *steering])
+    followers = (skins or Skins()).followers(armature) if with_followers else ()
+    originals = dict.fromkeys([armature, *followers, *steering])
     copies = {original: original.copy() for original in originals}
     try:
         for copied in copies.values():

@@ -9,7 +9,7 @@ The visible bone of a limb is the deforming bone beside the chain's lower bone t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 import bpy
@@ -21,7 +21,7 @@ from ..graph.rig_graph import Node, RigGraph, turning
 from ..lookup import BONES, bone_owner, owner_of
 from ..rig.chain_finding import bones_between
 from .skin import BESIDE, Skins, deforming_beside
-from .trials import Turned
+from .trials import TrialRig, Turned
 
 REPLACING = {
     "COPY_TRANSFORMS", "COPY_LOCATION", "COPY_ROTATION", "CHILD_OF", "DAMPED_TRACK", "TRACK_TO", "LOCKED_TRACK", "STRETCH_TO",
@@ -39,14 +39,6 @@ FOLLOWS = 0.99
 
 TURNS = ("rotation_euler", "rotation_quaternion", "rotation_axis_angle")
 """Rotation channels, by whose drivers a bone may turn with another one."""
-
-View = Callable[[Object], Object]
-"""Gives an object as evaluated, with the present influences."""
-
-
-def as_it_is(thing: Object) -> Object:
-    """The object itself: objects of the file have the influences of the scene's own evaluation."""
-    return thing
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +77,17 @@ class Shown:
 class MotionLinks:
     """Finds how the motion of a chain reaches the bones of its armature and of others; reads each bone only once."""
 
-    def __init__(self, armature: Object, chain: Collection[str], skins: Skins, view: View = as_it_is) -> None:
-        """Take the chain's armature, and the names of its bones whose motion is traced."""
+    def __init__(self, armature: Object, chain: Collection[str], skins: Skins, tried: TrialRig | None = None) -> None:
+        """Take the chain's armature, and the names of its bones whose motion is traced.
+
+        tried : where influences are read; by default in the file's own objects, which have those of the scene's evaluation
+        """
         self._armature = armature
         self._chain = chain
-        self._view = view
+        self._skins = skins
+        self._tried = tried
         self._things = {thing.name: thing for thing in (armature, *skins.followers(armature))}
-        self._graph = RigGraph(self._things)
+        self._seen = {name: tried.seen(thing) if tried else thing for name, thing in self._things.items()}
         self._turned: Turned | None = None
         self._shares: dict[Node, float] = {}
         self._best: dict[Node, _Best] = {}
@@ -101,7 +97,7 @@ class MotionLinks:
         if other != self._armature:
             other_from_armature = other.matrix_world.inverted_safe() @ self._armature.matrix_world
             start, end = other_from_armature @ start, other_from_armature @ end
-        return self._that_can_follow(other, deforming_beside(other, start, end))
+        return self._that_can_follow(other, deforming_beside(other, start, end, self._skins))
 
     def shown_at(self, other: Object, point: Vector, near: float) -> list[Shown]:
         """The deforming bones of an armature that begin at a point and could follow the chain."""
@@ -125,24 +121,23 @@ class MotionLinks:
 
     def _bone(self, node: Node) -> PoseBone | None:
         thing = self._things.get(node[0])
-        return self._view(thing).pose.bones.get(node[1]) if thing is not None and node[1] else None
+        return thing.pose.bones.get(node[1]) if thing is not None and node[1] else None
 
     def _is_of_chain(self, node: Node) -> bool:
         return node[0] == self._armature.name and node[1] in self._chain
 
-    def _constraints(self, node: Node, bone: PoseBone) -> Iterator[Constraint]:
-        """Constraints that decide what a bone follows, in the order of evaluation."""
-        yield from self._graph.turned(self._view(self._things[node[0]])).get(bone.name, [])
-        yield from (
-            constraint for constraint in bone.constraints if constraint.type in REPLACING or constraint.type == "ARMATURE"
-        )
+    def _constraints(self, node: Node) -> Iterator[tuple[_Link, Constraint]]:
+        """Constraints that decide what a bone follows, in the order of evaluation, with their present influences."""
+        links = self._skins.table(_Links, self._things[node[0]])
+        bones = self._seen[node[0]].pose.bones
+        return ((link, bones[link.carrier].constraints[link.name]) for link in links.of(node[1], self._skins.graph))
 
     def _foreign(self, armature: str) -> str:
         return armature if armature != self._armature.name else ""
 
     def _can_be_turned(self, node: Node, bone: PoseBone) -> bool:
         """Whether drivers turn a bone with one that could follow the chain."""
-        driven = self._graph.drivers(self._things[node[0]], bone_owner(bone))
+        driven = self._skins.graph.drivers(self._things[node[0]], bone_owner(bone))
         turning = [fcurve for fcurve in driven if fcurve.data_path.rpartition(".")[2] in TURNS]
         return not self._is_of_chain(node) and any(
             self._best_of(read).share >= FOLLOWS for fcurve in turning for read in _read_bones(fcurve)
@@ -151,8 +146,10 @@ class MotionLinks:
     def _turned_share(self, node: Node) -> float:
         """Share of a bone turned by drivers, which only Blender's own evaluation tells."""
         if self._turned is None:
-            self._turned = Turned(self._armature, self._chain)
-        return self._turned.share(node)
+            self._turned = Turned(self._tried.thing if self._tried else self._armature, self._chain)
+        copies = self._tried.copies if self._tried else {}
+        thing = self._things[node[0]]
+        return self._turned.share((copies.get(thing, thing).name, node[1]))
 
     def _share(self, node: Node) -> float:
         """Share of a bone with the present influences."""
@@ -165,8 +162,8 @@ class MotionLinks:
         share = 1.0 if self._is_of_chain(node) else self._share((node[0], bone.parent.name)) if bone.parent else 0.0
         if self._can_be_turned(node, bone):
             share = self._turned_share(node)
-        for constraint in self._constraints(node, bone):
-            sources = list(_sources(constraint))
+        for link, constraint in self._constraints(node):
+            sources = link.weighted(constraint)
             if sources and not constraint.mute:
                 offered = sum(part * self._share(source) for source, part in sources)
                 share += constraint.influence * (offered - share)
@@ -189,14 +186,14 @@ class MotionLinks:
             drivers = Hindrance(bone.name, "", acts=True, armature=self._foreign(node[0]))
             hinders = self._turned_share(node) < FOLLOWS
             best = _Best(1.0, {drivers: None} if hinders else {}, {drivers: None})
-        for constraint in self._constraints(node, bone):
-            best = self._better(node[0], constraint, best)
+        for link, constraint in self._constraints(node):
+            best = self._better(node[0], link, constraint, best)
         self._best[node] = best
         return best
 
-    def _better(self, armature: str, constraint: Constraint, before: _Best) -> _Best:
+    def _better(self, armature: str, link: _Link, constraint: Constraint, before: _Best) -> _Best:
         """The best with or without a constraint, whichever lets more of the chain's motion through."""
-        offers = [(self._best_of(source), part) for source, part in _sources(constraint)]
+        offers = [(self._best_of(source), part) for source, part in link.weighted(constraint)]
         if not offers:
             return before
         share = sum(part * offer.share for offer, part in offers)
@@ -206,12 +203,10 @@ class MotionLinks:
         if share == before.share:
             if weight == 0.0:
                 return before
-            return offered if constraint.type in WHOLE and weight == 1.0 else before.together(offered)
+            return offered if link.kind in WHOLE and weight == 1.0 else before.together(offered)
         taken = offered if share > before.share else before
         hinders = weight < FOLLOWS if taken is offered else weight > 0.0
-        decides = {
-            Hindrance(bone_carrying(constraint), constraint.name, acts=taken is before, armature=self._foreign(armature)): None
-        }
+        decides = {Hindrance(link.carrier, link.name, acts=taken is before, armature=self._foreign(armature)): None}
         return _Best(taken.share, taken.hindrances | (decides if hinders else {}), taken.deciding | decides)
 
 
@@ -255,15 +250,51 @@ def _read_bones(fcurve: FCurve) -> Iterator[Node]:
                 yield target.id.name, target.bone_target
 
 
-def _sources(constraint: Constraint) -> Iterable[tuple[Node, float]]:
-    """The bones or objects that a constraint makes a bone follow, with their weights."""
-    if constraint.type == "ARMATURE":
-        total = sum(entry.weight for entry in constraint.targets) or 1.0
-        for entry in constraint.targets:
-            if entry.target is not None:
-                yield (entry.target.name, entry.subtarget), entry.weight / total
-    elif constraint.type in {*REPLACING, "IK"} and constraint.target is not None:
-        yield (constraint.target.name, constraint.subtarget), 1.0
+@dataclass(frozen=True, slots=True)
+class _Link:
+    """A constraint that decides what a bone follows."""
+
+    carrier: str
+    """Name of the bone that carries it."""
+    name: str
+    kind: str
+    """Its type."""
+    sources: tuple[Node | None, ...]
+    """The bones or objects that it makes the bone follow; `None` for an entry without any."""
+
+    @classmethod
+    def of(cls, constraint: Constraint) -> _Link:
+        """Read a constraint."""
+        kind, sources = constraint.type, []
+        if kind == "ARMATURE":
+            sources = [None if entry.target is None else (entry.target.name, entry.subtarget) for entry in constraint.targets]
+        elif kind in {*REPLACING, "IK"} and constraint.target is not None:
+            sources = [(constraint.target.name, constraint.subtarget)]
+        return cls(bone_carrying(constraint), constraint.name, kind, tuple(sources))
+
+    def weighted(self, constraint: Constraint) -> list[tuple[Node, float]]:
+        """The sources with their present weights; `constraint` is this one, where these are read."""
+        if self.kind != "ARMATURE":
+            return [(source, 1.0) for source in self.sources if source is not None]
+        weights = [entry.weight for entry in constraint.targets]
+        total = sum(weights) or 1.0
+        return [(source, weight / total) for source, weight in zip(self.sources, weights, strict=True) if source is not None]
+
+
+class _Links:
+    """The constraints that decide what the bones of an armature follow; each bone is read once."""
+
+    def __init__(self, armature: Object) -> None:
+        self._armature = armature
+        self._by_bone: dict[str, list[_Link]] = {}
+
+    def of(self, bone: str, graph: RigGraph) -> list[_Link]:
+        """Those of a bone in the order of evaluation: IK that runs through it, then its own."""
+        if bone not in self._by_bone:
+            own = self._armature.pose.bones[bone].constraints
+            replacing = [constraint for constraint in own if constraint.type in REPLACING or constraint.type == "ARMATURE"]
+            self._by_bone[bone] = [_Link.of(entry) for entry in (*graph.turned(self._armature).get(bone, []), *replacing)]
+        return self._by_bone[bone]
 
 
 def shown_bone(armature: Object, names: ChainNames, skins: Skins | None = None) -> Shown | None:
@@ -324,24 +355,25 @@ def on_chain(armature: Object, names: ChainNames, shown: Shown) -> list[Hindranc
     ]
 
 
-def hindrances(armature: Object, names: ChainNames, view: View = as_it_is) -> list[Hindrance]:
-    """Hindrances that keep the bones that deform along the limb, and the one at its end, from following the chain."""
-    shown_bones = _shown_of_limb(armature, names, view)
-    return list(dict.fromkeys(hindrance for shown in shown_bones if not shown.follows for hindrance in shown.hindrances))
+class ShownLimb:
+    """All deforming bones along a limb, and the one at its end, as they are now."""
+
+    def __init__(self, armature: Object, names: ChainNames, skins: Skins, tried: TrialRig | None = None) -> None:
+        """Trace the limb's motion to them; `tried` as in `MotionLinks`."""
+        shown_bones = _shown_of_limb(armature, names, skins, tried)
+        hindering = (hindrance for shown in shown_bones if not shown.follows for hindrance in shown.hindrances)
+        self.hindrances: list[Hindrance] = list(dict.fromkeys(hindering))
+        """Hindrances that keep them from following the chain."""
+        self.deciding: list[Hindrance] = list(dict.fromkeys(entry for shown in shown_bones for entry in shown.deciding))
+        """Every influence on what they follow, whether it hinders now or not."""
 
 
-def deciding(armature: Object, names: ChainNames) -> list[Hindrance]:
-    """Every influence on what the limb's deforming bones follow, whether it hinders now or not."""
-    return list(dict.fromkeys(hindrance for shown in _shown_of_limb(armature, names, as_it_is) for hindrance in shown.deciding))
-
-
-def _shown_of_limb(armature: Object, names: ChainNames, view: View) -> list[Shown]:
+def _shown_of_limb(armature: Object, names: ChainNames, skins: Skins, tried: TrialRig | None) -> list[Shown]:
     root, mid, tip = _rest_joints(armature, names)
     above = {bone.name for bone in bones_between(armature, names.upper, names.lower)} - {names.lower}
     shown_bones: list[Shown] = []
-    skins = Skins()
     for chain, start, end in ((above, root, mid), ({names.lower}, mid, tip)):
-        linked = MotionLinks(armature, chain, skins, view)
+        linked = MotionLinks(armature, chain, skins, tried)
         shown_bones += [linked.shown((armature.name, name)) for name in chain]
         for other in (armature, *skins.followers(armature)):
             shown_bones += linked.shown_beside(other, start, end)

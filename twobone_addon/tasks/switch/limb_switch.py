@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -44,8 +44,16 @@ from ...scene.sampling.quantities import Quantity
 from ...scene.versions import curve_bag
 from ...scene.visible.rig_ik import RigIk, RigReader
 from ...scene.visible.skin import Skins
-from ...scene.visible.switches import SAME, Setting, SwitchedBone, fk_settings, switch_frames, switched_bones
-from ...scene.visible.visible_bone import deciding, hindrances, shown_bone
+from ...scene.visible.switches import (
+    SAME,
+    Setting,
+    SwitchedBone,
+    fk_settings,
+    state_of_switches,
+    switch_frames,
+    switched_bones,
+)
+from ...scene.visible.visible_bone import ShownLimb, shown_bone
 from ...settings import BakeSettings
 from ...settings.bake_options import KeySettings
 from ...settings.tasks import ConvertSettings
@@ -73,28 +81,55 @@ def is_still(armature: Object) -> bool:
     return not (bag is not None and bag.fcurves) and not (data is not None and data.nla_tracks)
 
 
-def is_moved_by_ik(scene: Scene, settings: BakeSettings, armature: Object, names: ChainNames) -> bool:
+def is_moved_by_ik(search: FkSearch, within: Span) -> bool:
     """Whether the limb is on IK in the range, and its IK's target or pole moves, or its FK bones have no animated rotation."""
+    armature, names = search.armature, search.names
     ik = RigReader(armature, names).steered_by(None)
     followed = [ik.target, *([ik.pole] if ik.pole else [])] if ik else []
     is_led = bool(followed) and not Stillness().holds(dependencies(objects_by_name(), followed).nodes)
     if is_still(armature) and not is_led:  # What the IK follows may be animated although the armature is not.
         return False
-    if not fk_settings_over(scene, armature, names, frame_range(scene, settings)):
+    if not search.over(within):
         return False
     if is_led:
         return True
     return not any(is_rotation_animated(armature.pose.bones[name]) for name in (names.upper, names.lower))
 
 
-def fk_settings_over(scene: Scene, armature: Object, names: ChainNames, within: tuple[float, float]) -> list[Setting]:
-    """Settings that put the limb on FK wherever in the range it is not; searched at its ends, middle and switch keys."""
+class FkSearch:
+    """Finds the settings that put a limb on FK wherever in a range it is not; searches each range once."""
+
+    def __init__(self, scene: Scene, armature: Object, names: ChainNames, skins: Skins) -> None:
+        self._scene, self.armature, self.names, self.skins = scene, armature, names, skins
+        self._found: dict[Span, list[Setting]] = {}
+
+    def over(self, within: Span) -> list[Setting]:
+        """The settings for a range; empty where the limb is on FK, or nothing would put it there."""
+        if within not in self._found:
+            self._found[within] = fk_settings_over(self._scene, self.armature, self.names, within, self.skins)
+        return self._found[within]
+
+
+def fk_settings_over(
+    scene: Scene, armature: Object, names: ChainNames, within: tuple[float, float], skins: Skins | None = None
+) -> list[Setting]:
+    """Settings that put the limb on FK wherever in the range it is not; searched at its ends, middle and switch keys.
+
+    Frames at which all that decides is as at an earlier one are not searched again.
+    """
+    skins = skins or Skins()
     settings_over: dict[tuple[str, str], Setting] = {}
-    key_frames = switch_frames(scene, armature, deciding(armature, names), within)
+    key_frames = switch_frames(scene, armature, ShownLimb(armature, names, skins).deciding, within)
+    states = set[Hashable]()
     with frame_and_edits_kept(scene):
         for frame in dict.fromkeys((within[0], 0.5 * (within[0] + within[1]), within[1], *key_frames)):
             scene.frame_set(round(frame))
-            settings_over |= {(setting.owner.name, setting.path): setting for setting in fk_settings(armature, names)}
+            shown = ShownLimb(armature, names, skins)
+            state = tuple(shown.hindrances), state_of_switches(armature, shown.deciding)
+            if state not in states:
+                states.add(state)
+                there = fk_settings(armature, names, skins, shown.hindrances)
+                settings_over |= {(setting.owner.name, setting.path): setting for setting in there}
     return list(settings_over.values())
 
 
@@ -227,20 +262,21 @@ class LimbSwitch:
         return self.solve is not None or not is_still(self.armature)
 
 
-def find_switch(scene: Scene, settings: BakeSettings, active: Object | None, *, to: str, motion: str) -> LimbSwitch:
+def find_switch(scene: Scene, settings: BakeSettings, active: Object | None, skins: Skins, *, to: str, motion: str) -> LimbSwitch:
     """Find what switches a limb to FK or IK over the range; raises a `TwoBoneError` where it cannot be switched."""
     armature = find_armature(settings.armature, active)
     names = chain_names(armature, settings)
     refuse_live(armature, (names.upper, names.lower))
     if to == "IK":
-        return _to_ik(scene, settings, active)
+        return _to_ik(scene, settings, active, skins)
+    search, within = FkSearch(scene, armature, names, skins), frame_range(scene, settings)
     if motion == "KEEP":
-        return _to_own_keys(scene, settings, armature, names)
-    if motion == "AUTO" and not is_moved_by_ik(scene, settings, armature, names):
-        switch = _to_own_keys(scene, settings, armature, names)
+        return _to_own_keys(settings, search, within)
+    if motion == "AUTO" and not is_moved_by_ik(search, within):
+        switch = _to_own_keys(settings, search, within)
         if not switch.wanted or not _was_just_baked(scene, settings, armature, names):
             return replace(switch, remarks=[statement("OWN_KEYS", {})] if switch.wanted and switch.is_keyed else [])
-    return _to_fk(scene, settings, armature, names)
+    return _to_fk(scene, settings, search)
 
 
 def _was_just_baked(scene: Scene, settings: BakeSettings, armature: Object, names: ChainNames) -> bool:
@@ -256,11 +292,11 @@ def _was_just_baked(scene: Scene, settings: BakeSettings, armature: Object, name
     return ledger is not None and ledger.last_task({rotation_path(read_rest_bone(bone)) for bone in bones}, *within) == "bake"
 
 
-def _to_own_keys(scene: Scene, settings: BakeSettings, armature: Object, names: ChainNames) -> LimbSwitch:
+def _to_own_keys(settings: BakeSettings, search: FkSearch, within: Span) -> LimbSwitch:
     """Let the visible limb follow the keys that the chain has; raises a `TwoBoneError` where more than a switch hinders it."""
-    within = frame_range(scene, settings)
-    switches = fk_settings(armature, names) if is_still(armature) else fk_settings_over(scene, armature, names, within)
-    if not switches and hindrances(armature, names):
+    armature, names, skins = search.armature, search.names, search.skins
+    switches = fk_settings(armature, names, skins) if is_still(armature) else search.over(within)
+    if not switches and ShownLimb(armature, names, skins).hindrances:
         raise ChainError(
             'Found no switch that puts the limb from "{upper}" to "{lower}" on FK. Set the influence of the constraints that it '
             "follows by hand.",
@@ -271,14 +307,15 @@ def _to_own_keys(scene: Scene, settings: BakeSettings, armature: Object, names: 
     return LimbSwitch(armature, names, settings, "FK", within, switches, SwitchRanges([within], []))
 
 
-def _to_fk(scene: Scene, settings: BakeSettings, armature: Object, names: ChainNames) -> LimbSwitch:
+def _to_fk(scene: Scene, settings: BakeSettings, search: FkSearch) -> LimbSwitch:
     """Key the FK bones so that the visible bones stay, each through its offset to the bone that shows it."""
+    armature, names, skins = search.armature, search.names, search.skins
     settings = _for_chain(settings, armature, names)
     within = frame_range(scene, settings)
     refuse_unwritable_chain(scene, plan_chain(scene, settings, armature))
-    over = fk_settings_over(scene, armature, names, within)
+    over = search.over(within)
     rigify = next((limb for limb in rigify_limbs(armature) if names.upper in limb.controls), None)
-    moved = switched_bones(armature, over, (names.upper, names.lower))
+    moved = switched_bones(armature, over, (names.upper, names.lower), skins)
     names = _with_control_at_tip(armature, names, settings, moved)
     settings = replace(settings, tip=names.tip, tip_end="TAIL" if names.tip_at_tail else "HEAD")
     copies = [copy for copy in _at_chain(names, moved) if copy is not None]
@@ -316,7 +353,7 @@ def _to_fk(scene: Scene, settings: BakeSettings, armature: Object, names: ChainN
         over,
         parts,
         solve,
-        _seen(armature, names, shown, moved),
+        _seen(armature, names, shown, moved, skins),
         controls=[copy.control for copy in moved],
     )
 
@@ -394,16 +431,22 @@ def _shown(moved: Sequence[SwitchedBone]) -> list[str]:
 
 
 def _seen(
-    armature: Object, names: ChainNames, shown: Sequence[str], moved: Sequence[SwitchedBone], *, twists: bool = False
+    armature: Object,
+    names: ChainNames,
+    shown: Sequence[str],
+    moved: Sequence[SwitchedBone],
+    skins: Skins,
+    *,
+    twists: bool = False,
 ) -> SeenLimb:
     """The bones by which the limb is seen, whose poses must stay."""
     sides = {copy.control for copy in moved if copy.is_copy}
     joints = read_rest_chain(armature, names, all_joints=False).rest_joints() @ np.array(armature.matrix_world.to_3x3()).T
     links = ((names.upper, names.lower), (names.lower, "" if names.tip_at_tail else names.tip)) if twists else ()
-    return SeenLimb(armature.name, seen_below(armature, shown, sides), links, float(path_length(joints)))
+    return SeenLimb(armature.name, seen_below(armature, shown, sides, skins), links, float(path_length(joints)))
 
 
-def _to_ik(scene: Scene, settings: BakeSettings, active: Object | None) -> LimbSwitch:
+def _to_ik(scene: Scene, settings: BakeSettings, active: Object | None, skins: Skins) -> LimbSwitch:
     armature = find_armature(settings.armature, active)
     names = with_end(armature, chain_names(armature, settings))
     reader = RigReader(armature, names)
@@ -425,7 +468,7 @@ def _to_ik(scene: Scene, settings: BakeSettings, active: Object | None) -> LimbS
     parts = ranges_to_switch(scene, names, plan.settings, within, apart=plan.shown[:2] != (names.upper, names.lower))
     if not parts.switched:
         return LimbSwitch(armature, names, settings, "IK", within)
-    moved = switched_bones(armature, plan.settings, (names.upper, names.lower))
+    moved = switched_bones(armature, plan.settings, (names.upper, names.lower), skins)
 
     def solve(part: BakeSettings, trial: Trial) -> Story[SolvedPart]:
         part_plan = plan_controls(scene, part, armature)
@@ -445,9 +488,9 @@ def _to_ik(scene: Scene, settings: BakeSettings, active: Object | None) -> LimbS
         return SolvedPart([*changes, *toe_changes, *switches], notes, lost, entry.max_round_trip)
 
     # A robot's foot may be the control itself.
-    feet = [control] if plan.target.armature == armature.name and Skins().deforms_a_mesh(armature, control) else []
+    feet = [control] if plan.target.armature == armature.name and skins.deforms_a_mesh(armature, control) else []
     shown = list(dict.fromkeys([*(_shown(moved) or plan.shown), *feet]))
-    seen = _seen(armature, names, shown, moved, twists=True)
+    seen = _seen(armature, names, shown, moved, skins, twists=True)
     return LimbSwitch(
         armature, names, settings, "IK", within, plan.settings, parts, solve, seen, controls=[copy.control for copy in moved]
     )
@@ -532,9 +575,9 @@ def _for_control(settings: BakeSettings, armature: Object, ik: RigIk, control: s
     return replace(settings, target=armature.name, target_bone=control, end_rotation=end_rotation, reference="REST", **plane)
 
 
-def switch_report(limb: LimbSwitch, parts: Sequence[SolvedPart], changes: Sequence[Change]) -> SwitchReport:
+def switch_report(limb: LimbSwitch, parts: Sequence[SolvedPart], changes: Sequence[Change], skins: Skins) -> SwitchReport:
     """Report of one switched limb, before its movement was measured; `changes` are all that is written for it."""
-    shown = shown_bone(limb.armature, limb.names)
+    shown = shown_bone(limb.armature, limb.names, skins)
     spans = limb.parts.switched or [limb.within]
     return SwitchReport(
         armature=limb.armature.name,

@@ -26,6 +26,7 @@ from ...scene.keys.writing import Change
 from ...scene.lookup import find_armature
 from ...scene.rig.constraints import is_acting
 from ...scene.sampling.quantities import Samples
+from ...scene.visible.skin import Skins
 from ...scene.visible.switches import set_value
 from ...settings.tasks import TABLES, SwitchSettings
 from ..convert.task import SEEN_TO_MOVE, Endings, ToEnd, playing_now
@@ -56,11 +57,11 @@ def switch_limbs(
         with named(chain):
             find_armature(chain.armature, active)
     yield StartOver(())
-    limbs = []
+    limbs, skins = [], Skins()
     # To find the sides, the scene is played: that is no reading.
     for chain in chains:
         with named(chain):
-            limbs.append(find_switch(scene, chain, active, to=settings.to, motion=settings.motion))
+            limbs.append(find_switch(scene, chain, active, skins, to=settings.to, motion=settings.motion))
     moving = [limb for limb in limbs if limb.solve is not None and limb.parts.switched and limb.seen is not None]
     look = Sample([quantity for limb in moving if limb.seen for quantity in limb.seen.quantities()], _frames(moving), "PROBES")
     owners = [owner for limb in moving for owner in (limb.armature, *(setting.owner for setting in limb.wanted))]
@@ -74,7 +75,7 @@ def switch_limbs(
             changes = [change for part in parts for change in part.changes]
             if limb.solve is None and limb.wanted and limb.is_keyed:
                 changes = switch_changes(limb.settings, limb.wanted, limb.within)
-            solved.append(SolvedSwitch(limb, parts, changes, switch_report(limb, parts, changes)))
+            solved.append(SolvedSwitch(limb, parts, changes, switch_report(limb, parts, changes, skins)))
         after = (yield look) if moving else None
     if before is not None and after is not None:
         for number, switched in enumerate(solved):
