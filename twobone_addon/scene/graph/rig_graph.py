@@ -140,7 +140,7 @@ def inverse_kinematics(armature: Object) -> dict[str, list[Constraint]]:
     turned: dict[str, list[Constraint]] = {}
     for carrier in armature.pose.bones:
         for constraint in carrier.constraints:
-            for bone in _turned_by(carrier, constraint):
+            for bone in turned_by(carrier, constraint):
                 turned.setdefault(bone.name, []).append(constraint)
     return turned
 
@@ -155,11 +155,12 @@ def turning(bone: PoseBone) -> list[Constraint]:
         constraint
         for carrier in carriers
         for constraint in carrier.constraints
-        if any(turned == bone for turned in _turned_by(carrier, constraint))
+        if any(turned == bone for turned in turned_by(carrier, constraint))
     ]
 
 
-def _turned_by(carrier: PoseBone, constraint: Constraint) -> list[PoseBone]:
+def turned_by(carrier: PoseBone, constraint: Constraint) -> list[PoseBone]:
+    """The bones that an IK constraint of a bone turns, and those between; none for other constraints."""
     if constraint.type not in {"IK", "SPLINE_IK"}:
         return []
     path = [carrier, *carrier.parent_recursive]

@@ -29,6 +29,7 @@ from ..graph.animation_reading import read_animation
 from ..graph.rig_graph import RigGraph
 from ..lookup import objects_by_name, rotation_values
 from ..restoring import component, frame_and_edits_kept
+from .idle_ik import idle_ik_shortened
 from .probes import Probes, Read
 from .quantities import Quantity, Samples
 from .reduced_rigs import ReducedRig, Verified, reduced_rigs, shown_values
@@ -153,7 +154,7 @@ def evaluate(
     if not quantities:
         return {}
     if in_scene:
-        with frame_and_edits_kept(scene):
+        with idle_ik_shortened(_sampled(quantities)), frame_and_edits_kept(scene):
             return (yield from _evaluate_in_scene(scene, quantities, frames, objects_by_name()))
     prepared = nullcontext(place) if place else prepared_place(scene, quantities, frames, verified)
     with prepared as used:
@@ -168,7 +169,12 @@ def prepared_place(scene: Scene, quantities: list[Quantity], frames: Array, veri
     compared before, and records those compared now.
     """
     verified = verified or Verified()
-    with empty_stage() as stage, reduced_rigs(quantities, len(frames)) as made, ExitStack() as cleared:
+    with (
+        idle_ik_shortened(_sampled(quantities)),
+        empty_stage() as stage,
+        reduced_rigs(quantities, len(frames)) as made,
+        ExitStack() as cleared,
+    ):
         # Frame rate and time remapping decide what is evaluated at a frame.
         for setting in ("fps", "fps_base", "frame_map_old", "frame_map_new"):
             setattr(stage.render, setting, getattr(scene.render, setting))
@@ -184,6 +190,13 @@ def prepared_place(scene: Scene, quantities: list[Quantity], frames: Array, veri
         place = Place(stage, {name: rig for name, rig in made.items() if name not in wrong}, things)
         cleared.callback(place.clear)
         yield place
+
+
+def _sampled(quantities: Iterable[Quantity]) -> list[Object]:
+    """The armatures whose bones are sampled."""
+    named = dict.fromkeys(quantity.object for quantity in quantities if quantity.bone)
+    things = objects_by_name()
+    return [things[name] for name in named if name in things]
 
 
 def _wrong(scene: Scene, place: Place, quantities: list[Quantity], frames: Array) -> set[str]:
