@@ -20,6 +20,7 @@ sys.path.insert(0, str(ROOT))
 from tests.examples.recipe_scene import make_biped  # noqa: E402
 from tests.tasks.checks.seen_walk import SIDES, Seen, planted_states, whole_frames  # noqa: E402
 from tests.tasks.nudge.nudging import seen  # noqa: E402
+from tests.tasks.rigs.retargeted import made_pair  # noqa: E402
 from tests.tasks.rigs.walker import Walk, build_walker  # noqa: E402
 from tests.tasks.scenes import key_channel, set_range  # noqa: E402
 from twobone_addon import registration  # noqa: E402
@@ -163,6 +164,39 @@ def nudge() -> Figure:
     return figure
 
 
+def retarget() -> Figure:
+    """A walk from the side, its rotations copied to a smaller character, and that character after Finish Retarget."""
+    figure = Figure(WIDTH, HEIGHT)
+    source, hero, states = made_pair(Walk(frames=60))
+    drawn = range(1, 61, 6)
+    parts = [
+        (0, "Source", TEAL, legs_at(source, drawn), stood(source, states), (-0.0, 0.9)),
+        (138, "Its rotations, copied", ORANGE, legs_at(hero, drawn), stood(hero, states), (0.0, 0.65)),
+    ]
+    run("finish_retarget", armature="Hero", source="Source")
+    parts += [(268, "Finish Retarget", BLUE, legs_at(hero, drawn), stood(hero, states), (0.0, 0.65))]
+    for top, title, colour, legs, balls, (_, height) in parts:
+        tall = 130.0 * height
+        frame = Frame(10, top + 8, 540, tall * 1.05, (-0.45, -0.045), (-0.45 + 540 / 130.0, height))
+        for leg in legs:
+            figure.line(frame, leg, PALE)
+        figure.line(frame, [(-0.45, 0.0), (3.7, 0.0)], PALE, 1.2)
+        for place in balls:
+            figure.dot(frame, place, colour, 4)
+        figure.words((548, top + 22), title, colour, size=SIZE, anchor="end", bold=True)
+    return figure
+
+
+def stood(rig: bpy.types.Object, states: Mapping[str, np.ndarray]) -> Places:
+    """Side view of the balls of a walker's feet at all frames at which they were made to stand."""
+    places = []
+    for frame in range(1, len(states["L"]) + 1):
+        bpy.context.scene.frame_set(frame)
+        toes = [(side, rig.pose.bones[f"toe.{side}"].head) for side in SIDES]  # type: ignore[union-attr]
+        places += [(toe.y, toe.z) for side, toe in toes if states[side][frame - 1] & BALL]
+    return places
+
+
 def limbs() -> Figure:
     """The result of Find Limbs on Rigify's human and wolf."""
     figure = Figure(WIDTH, HEIGHT)
@@ -217,6 +251,7 @@ FIGURES: dict[str, Callable[[], Figure | None]] = {
     "skating": skating,
     "stairs": stairs,
     "nudge": nudge,
+    "retarget": retarget,
     "limbs": limbs,
     "audit": audit,
 }
