@@ -99,6 +99,10 @@ def on_ik() -> None:
         constraint.target, constraint.chain_count = bpy.data.objects["Target Two"], 2
 
 
+def one_is_not_selected() -> None:
+    bpy.data.objects["One"].select_set(state=False)
+
+
 def target_is_active() -> None:
     activate(bpy.data.objects["Target Two"])
 
@@ -191,29 +195,30 @@ def scope_cases(table: Table, scope: str) -> list[Case]:
     cases = [
         case(nothing),
         case(never_had_a_target, **(never if needs else {})),
+        case(lost_its_target, **({"refused": OF_TWO + LOST} if needs else {})),
+        case(bone_gone, refused=OF_TWO + GONE),
+        case(disabled, first, **({"refused": none} if alone else {})),
         case(all_disabled, refused=none),
+        case(none_stored, refused=none),
+        case(of_one_name_on_two_armatures),
+        case(two_of_one_name, both | {TWO_2}),
+        case(on_ik, **ik),
+        case(nothing, name="dry run", doors={"command": command}, flags=("--dry-run",), is_dry=True),
     ]
-    if scope == "SCENE":
-        cases += [
-            case(lost_its_target, **({"refused": OF_TWO + LOST} if needs else {})),
-            case(bone_gone, refused=OF_TWO + GONE),
-            case(disabled, first),
-            case(none_stored, refused=none),
-            case(of_one_name_on_two_armatures),
-            case(two_of_one_name, both | {TWO_2}),
-            case(on_ik, **ik),
-            case(nothing, name="dry run", doors={"command": command}, flags=("--dry-run",), is_dry=True),
-        ]
-        if "actions" in {option.name for option in table.own}:
-            cases.append(case(nothing, name="several actions", more={"actions": "ALL"}, **several_actions(table)))
+    if "actions" in {option.name for option in table.own}:
+        owner = "Two" if alone else "One"
+        cases.append(case(nothing, name="several actions", more={"actions": "ALL"}, **several_actions(table, owner)))
+    if scope == "SELECTED":
+        cases.append(case(one_is_not_selected, frozenset({TWO})))
     if scope == "ACTIVE":
         cases.append(case(target_is_active, name="the target is active"))
     return cases
 
 
-def several_actions(table: Table) -> dict[str, Any]:
+def several_actions(table: Table, owner: str) -> dict[str, Any]:
     """What must come of a request about all actions: targets that are objects play none of the armature's."""
-    return {"refused": 'Chain "leg One" of "One": Target "Target One" is not a bone of'} if table.task == "give" else {}
+    refused = f'Chain "leg {owner}" of "{owner}": Target "Target {owner}" is not a bone of'
+    return {"refused": refused} if table.task == "give" else {}
 
 
 def single_cases(table: Table) -> list[Case]:
@@ -228,6 +233,7 @@ def single_cases(table: Table) -> list[Case]:
 
     cases = [
         case("bones", nothing, with_target, EVERY),
+        case("bones: no target named", nothing, bones, EVERY, NO_TARGET if needs else ""),
         case("bones: never had a target", never_had_a_target, bones, EVERY, NO_TARGET if needs else ""),
         case("bones: lost its target", lost_its_target, bones, EVERY, LOST if needs else ""),
         case("bones: bone gone", nothing, {**with_target, "lower": "nobone"}, EVERY, GONE),

@@ -6,8 +6,9 @@ from typing import Any
 import bpy
 import pytest
 
-from tests.doors.requests import CASES, Case, Door
+from tests.doors.requests import CASES, Case, Door, two_of_one_name, two_rigs
 from tests.tasks.checks.file_dump import differences, dump_file
+from twobone_addon.desk.doing import carried_out
 from twobone_addon.settings.tasks import TABLES
 
 
@@ -88,3 +89,22 @@ def test_two_chains_of_one_name_are_told_apart_and_get_their_names_back_where_it
         asked(case, door, tmp_path)
         reports = {chain.name: json.loads(chain.report)["upper"] for chain in bpy.data.objects["Two"].twobone.chains}
         assert reports == {"leg Two": "upper", "leg Two.001": "upper 2"}
+
+
+def test_a_chain_that_is_gone_when_a_request_fails_is_not_named_back(registered_addon):
+    """Whatever the request failed by is what is told, and the other chains have their names back."""
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    two_rigs()
+    two_of_one_name()
+    chains = bpy.data.objects["Two"].twobone.chains
+    third = chains.add()
+    third.name = "leg Two"
+
+    def failing() -> Any:
+        assert [chain.name for chain in chains] == ["leg Two", "leg Two.001", "leg Two.002"]
+        chains.remove(1)
+        raise RuntimeError("lost the file")
+
+    with pytest.raises(RuntimeError, match="lost the file"):
+        carried_out(bpy.context, failing)
+    assert [chain.name for chain in chains] == ["leg Two", "leg Two"]

@@ -104,7 +104,10 @@ def _second_half(steps: Steps[Any]) -> Steps[Any]:
 
 def on_ik(scene: Scene, request: Meant) -> list[BakeSettings]:
     """The limbs of a request that IK poses in its range, and that can be switched."""
-    return [limb for limb in _limbs(scene, request.settings, request.active) if _is_on_ik(scene, limb, request.active)]
+    limbs = _limbs(scene, request.settings, request.active)
+    if "frame_range" not in request.table.heeded:
+        limbs = (replace(limb, frame_range="SCENE") for limb in limbs)
+    return [limb for limb in limbs if _is_on_ik(scene, limb, request.active)]
 
 
 def _limbs(scene: Scene, settings: Any, active: Object | None) -> Iterator[BakeSettings]:

@@ -26,12 +26,11 @@ def keep(context: Context, request: Meant, report: Any, *, is_verified: bool = T
     """
     from ..scene.restoring import write_animated_values
 
-    manager = context.window_manager
-    if manager is not None:
-        manager.twobone_report = report.to_json()
-        if request.table.task == "audit":
-            # In a property of its own, since the next bake replaces the usual one.
-            manager.twobone_audit = report.to_json()
+    # With a file before `--command`, none is in context.
+    manager, document = context.blend_data.window_managers[0], report.to_json()
+    manager.twobone_report = document
+    if request.table.task == "audit":
+        manager.twobone_audit = document  # In a property of its own, since the next bake replaces the usual one.
     if request.table.task == "plant":
         _keep_planted(report, report.says if is_verified else joined([report.says, NOT_VERIFIED], "; "))
     for keeper, chain in zip(request.keepers, report.chains if request.keepers else (), strict=True):

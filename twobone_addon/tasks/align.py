@@ -558,7 +558,8 @@ def align_hinges(scene: Scene, settings: AlignSettings, active: Object | None, _
         with named(chain_settings):
             chain = find_chain(chain_settings, active)
             armature = chain.armature
-            refuse_posed(who_poses(scene, armature, chain.names, frame_range(scene, chain_settings), skins=skins))
+            within = frame_range(scene, replace(chain_settings, frame_range="SCENE"))  # It has no range of its own.
+            refuse_posed(who_poses(scene, armature, chain.names, within, skins=skins))
             # Two chains may share bones.
             by_bone = changes.setdefault(armature.name, {})
             for hinge in hinges_of(armature, chain_settings, chain.names, chain.rest):

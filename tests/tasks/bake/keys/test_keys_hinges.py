@@ -180,6 +180,13 @@ def test_an_euler_order_that_is_exact_already_is_kept(scene):
     assert rig.pose.bones["upper"].rotation_mode == "YZX"
 
 
+def test_a_range_has_no_effect_so_one_that_needs_a_target_does_not_stop_it(scene):
+    rig = build_armature(rolled_leg())
+    rig.pose.bones["upper"].rotation_euler.y = 0.5
+    assert align(frame_range="TARGET") == {"FINISHED"}
+    assert rig.pose.bones["upper"].rotation_mode == "YZX"
+
+
 def test_undo_brings_modes_and_keys_back(scene):
     rig = build_armature(rolled_leg())
     key_channel(rig.pose.bones["upper"], "rotation_quaternion", {3: (1, 0, 0, 0), 8: (0.8, 0.6, 0, 0)})
