@@ -73,6 +73,7 @@ SLOW_TESTS = [
 LONG_TESTS = [
     *("promises", "matrix", "real", "command_line/answers/test_files_matrix.py", "tasks/again/test_over_all_settings.py"),
     *("tasks/bake/keys/test_baking_twice.py", "tasks/bake/keys/test_long_takes.py", "tasks/bake/reach/test_random_rigs.py"),
+    "pipeline/live/test_draws.py",
 ]
 # All tests run on the newest Blender. The older ones share them: the oldest, which differs most, takes half, so that each test
 # runs on an older one as well, and what is about the differences on all. `tests_on` runs everything on one of them.

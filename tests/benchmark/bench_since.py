@@ -178,19 +178,14 @@ def bakes():
 def posed_rig():
     """Rigify's human with stored chains that follow targets."""
     import bpy
-    from shots import rigify_walk
+    from shots import rigify_walk, store_chains
 
     from twobone_addon import registration
 
     registration.register()
     bpy.data.batch_remove(list(bpy.data.objects))
     shot = rigify_walk(PLAYED)
-    rig = bpy.data.objects[shot.limbs[0].armature]
-    bpy.context.view_layer.objects.active = rig
-    for limb in shot.limbs:
-        chain = rig.twobone.chains.add()
-        chain.name, chain.upper, chain.lower, chain.plane = limb.upper, limb.upper, limb.lower, "POSE"
-        chain.target = bpy.data.objects[limb.target]
+    rig = store_chains(shot)
     return rig, [bpy.data.objects[limb.target] for limb in shot.limbs]
 
 

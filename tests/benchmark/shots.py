@@ -73,6 +73,17 @@ def rigify_walk(frames=250, *, through_scene=False):
     return Shot(made, frames)
 
 
+def store_chains(shot):
+    """Make the limbs of the first limb's armature, which becomes active, stored chains that follow their targets; return it."""
+    rig = bpy.data.objects[shot.limbs[0].armature]
+    bpy.context.view_layer.objects.active = rig
+    for limb in shot.limbs:
+        chain = rig.twobone.chains.add()
+        chain.name, chain.upper, chain.lower, chain.plane = limb.upper, limb.upper, limb.lower, "POSE"
+        chain.target = bpy.data.objects[limb.target]
+    return rig
+
+
 def rigify_walk_long():
     """A hundred seconds of it, through the scene."""
     return replace(rigify_walk(2500, through_scene=True), native_frames=250)
