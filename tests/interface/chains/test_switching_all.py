@@ -9,7 +9,10 @@ import pytest
 from tests.interface.acting import select_bones
 from tests.interface.recording import drawn
 from tests.tasks.rigs.legs_with_ik import poses
+from tests.tasks.rigs.robot import LAST as ROBOT_LAST
+from tests.tasks.rigs.robot import robot
 from tests.tasks.rigs.two_legs import SIDES, legs_on_ik
+from tests.tasks.scenes import set_range
 from twobone_addon.interface.sidebar.menus import TWOBONE_MT_pose
 from twobone_addon.interface.sidebar.panels import TWOBONE_PT_chains
 
@@ -94,6 +97,26 @@ def test_limbs_that_are_on_fk_already_are_counted_apart(walking):
     first, second, *_ = report()["sentence"].split("; ")
     assert first == f"Switched to FK, keyed from 1 to {LAST}"
     assert second == "The limb is on FK already"
+
+
+def test_of_a_whole_character_limbs_without_ik_stay_as_they_are(empty_file):
+    """A robot's arms have keys alone: the buttons for all limbs lead its legs to FK and back."""
+    rig = robot()
+    set_range(1, ROBOT_LAST)
+    frames = range(1, ROBOT_LAST + 1)
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.twobone.find_limbs()
+    before = poses(rig, frames)
+    for to in ("FK", "IK"):
+        assert bpy.ops.twobone.switch(to=to, scope="ACTIVE") == {"FINISHED"}
+    assert "; 2 limbs have no IK and stay as they are; " in report()["sentence"]
+    assert [limb["lacks_ik"] for limb in report()["chains"]] == [False, False, True, True]
+    seen = [not bone.name.startswith("PoleTarget") for bone in rig.pose.bones]
+    assert np.abs(poses(rig, frames) - before)[:, seen].max() < 1e-3 * LENGTH
+    for side in "LR":
+        rig.pose.bones[f"LowerLeg{side}"].constraints.remove(rig.pose.bones[f"LowerLeg{side}"].constraints[0])
+    with pytest.raises(RuntimeError, match="has no IK constraint over its two bones"):
+        bpy.ops.twobone.switch(to="IK", scope="ACTIVE")
 
 
 def test_convert_stands_once_and_its_tooltip_says_what_it_does_that_switch_does_not(walking):

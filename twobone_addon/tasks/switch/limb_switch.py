@@ -133,6 +133,10 @@ def fk_settings_over(
     return list(settings_over.values())
 
 
+class NoIkError(ChainError):
+    """A limb has no IK that it could be switched to."""
+
+
 @dataclass(frozen=True, slots=True)
 class SwitchRanges:
     """Parts of a range, each as its first and last frame."""
@@ -255,6 +259,8 @@ class LimbSwitch:
     remarks: Sequence[Sentence] = ()
     controls: Sequence[str] = ()
     """Bones that pose the visible ones on the wanted side."""
+    lacks_ik: bool = False
+    """Whether it has no IK, so that it stays as it is."""
 
     @property
     def is_keyed(self) -> bool:
@@ -453,7 +459,7 @@ def _to_ik(scene: Scene, settings: BakeSettings, active: Object | None, skins: S
     ik = reader.steered_by(None)
     control = reader.main_control(ik) if ik else ""
     if ik is None or not control:
-        raise ChainError(
+        raise NoIkError(
             'The limb from "{upper}" to "{lower}" has no IK constraint {what}. Choose a limb that has one.',
             upper=names.upper,
             lower=names.lower,
@@ -595,6 +601,7 @@ def switch_report(limb: LimbSwitch, parts: Sequence[SolvedPart], changes: Sequen
         baked=bool(parts),
         notes=[*dict.fromkeys(sentence for part in parts for sentence in part.notes), *limb.parts.notes],
         remarks=[*(remark for part in parts for remark in part.remarks), *limb.remarks, *limb.parts.remarks],
+        lacks_ik=limb.lacks_ik,
     )
 
 

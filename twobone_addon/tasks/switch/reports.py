@@ -45,6 +45,8 @@ class SwitchReport(Told):
     """Name of the action, where several were switched."""
     remarks: list[Statement] = field(default_factory=list)
     """Further statements for the status bar."""
+    lacks_ik: bool = False
+    """Whether the limb has no IK to be switched to, so that it stays as it is."""
 
     @property
     def is_as_asked(self) -> bool:
@@ -75,6 +77,8 @@ class SwitchReport(Told):
     def switched(self, count: int = 1) -> Sentence:
         """What was switched, of this limb or of `count` limbs alike."""
         one_or_many, values = int(count > 1), {"side": self.to, "count": count}
+        if self.lacks_ik:
+            return Sentence(WITHOUT_IK[one_or_many], values)
         if not self.is_changed:
             return Sentence(ALREADY[one_or_many], values)
         if not self.keys:
@@ -86,6 +90,9 @@ class SwitchReport(Told):
 
 
 ALREADY = ("The limb is on {side} already", "{count} limbs are on {side} already")
+
+
+WITHOUT_IK = ("1 limb has no IK and stays as it is", "{count} limbs have no IK and stay as they are")
 
 
 SET = ("Switched to {side}", "{count} limbs switched to {side}")

@@ -11,6 +11,8 @@ import numpy as np
 from ...core.array_types import Array
 from ...core.curves.frames import frame_grid
 from ...pipeline.chosen_actions import own_span
+from ...pipeline.plan.found_chain import chain_names
+from ...pipeline.plan.frame_choice import frame_range
 from ...pipeline.plan.naming import named
 from ...pipeline.proof import PLACED, moved_bones, on_copies, refuse_movement
 from ...pipeline.report.form import together
@@ -28,9 +30,10 @@ from ...scene.rig.constraints import is_acting
 from ...scene.sampling.quantities import Samples
 from ...scene.visible.skin import Skins
 from ...scene.visible.switches import set_value
+from ...settings import BakeSettings
 from ...settings.tasks import TABLES, SwitchSettings
 from ..convert.task import SEEN_TO_MOVE, Endings, ToEnd, playing_now
-from .limb_switch import LimbSwitch, SolvedPart, find_switch, solve_parts, switch_changes, switch_report
+from .limb_switch import LimbSwitch, NoIkError, SolvedPart, find_switch, solve_parts, switch_changes, switch_report
 from .reports import SwitchedLimbs, SwitchReport
 
 
@@ -57,11 +60,7 @@ def switch_limbs(
         with named(chain):
             find_armature(chain.armature, active)
     yield StartOver(())
-    limbs, skins = [], Skins()
-    # To find the sides, the scene is played: that is no reading.
-    for chain in chains:
-        with named(chain):
-            limbs.append(find_switch(scene, chain, active, skins, to=settings.to, motion=settings.motion))
+    limbs = _found(scene, settings, chains, active)
     moving = [limb for limb in limbs if limb.solve is not None and limb.parts.switched and limb.seen is not None]
     look = Sample([quantity for limb in moving if limb.seen for quantity in limb.seen.quantities()], _frames(moving), "PROBES")
     owners = [owner for limb in moving for owner in (limb.armature, *(setting.owner for setting in limb.wanted))]
@@ -86,6 +85,26 @@ def switch_limbs(
     changes = [change for switched in solved for change in switched.changes]
     action = yield Write(changes, lambda: reports, lambda: paths, lambda: _switch_over(solved))
     return [replace(report, action=action) for report in reports]
+
+
+def _found(scene: Scene, settings: SwitchSettings, chains: Sequence[BakeSettings], active: Object | None) -> list[LimbSwitch]:
+    """The limbs to switch; of a whole character, those without IK stay as they are. Raises a `TwoBoneError`."""
+    limbs, first, skins = [], None, Skins()
+    # To find the sides, the scene is played: that is no reading.
+    for chain in chains:
+        try:
+            with named(chain):
+                limbs.append(find_switch(scene, chain, active, skins, to=settings.to, motion=settings.motion))
+        except NoIkError as error:
+            if settings.scope == "CHAIN":
+                raise
+            first = first or error
+            armature = find_armature(chain.armature, active)
+            within = frame_range(scene, chain)
+            limbs.append(LimbSwitch(armature, chain_names(armature, chain), chain, settings.to, within, lacks_ik=True))
+    if first is not None and all(limb.lacks_ik for limb in limbs):
+        raise first
+    return limbs
 
 
 def _switch_over(solved: Sequence[SolvedSwitch]) -> None:
