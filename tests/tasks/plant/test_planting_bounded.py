@@ -1,6 +1,7 @@
 """Repairs have a bound: a contact that would move a foot too far, or of a foot that shuffles, is left as it is and listed."""
 
 import json
+import re
 from types import SimpleNamespace
 
 import bpy
@@ -137,3 +138,37 @@ def test_knees_that_still_pop_are_told(kink):
     notes = restless_notes(SimpleNamespace(legs=[leg], moves=np.zeros((len(times), 3))), np.arange(1.0, 41.0), 30.0)
     assert len(notes) == (kink > 0.0)
     assert all('"leg.L"' in said.text() and "frame 21." in said.text() for said in notes)
+
+
+def slides_from_landing(seen, side, contact):
+    """Farthest that a standing point of a foot gets from where it is at the first frame of a contact."""
+    rows = slice(int(contact["first"]) - 1, int(contact["last"]))
+    named = {"HEEL": [seen.heels], "BALL": [seen.balls], "BOTH": [seen.heels, seen.balls]}[contact["point"]]
+    return max(np.linalg.norm(np.array(places[side])[rows] - np.array(places[side])[rows][0], axis=1).max() for places in named)
+
+
+def test_contacts_that_slide_more_than_before_are_named(empty_file):
+    """Feet that stood still are to stand on a ground that legs do not reach, and go along with the hips."""
+    armature, states = build_walker(Walk())
+    found_contacts(armature, states)
+    before = Seen(armature, whole_frames())
+    report = plant(ground="HEIGHT", ground_height=-0.2, use_root=False, max_repair=0.0)
+    after = Seen(armature, whole_frames())
+    worst = 0.0
+    for side, chain in zip(SIDES, report["chains"], strict=True):
+        named = {(contact["first"], contact["last"]): contact for contact in chain["slid_more"]}
+        for contact in chain["contacts"]:
+            then, now = (slides_from_landing(seen, side, contact) for seen in (before, after))
+            assert ((contact["first"], contact["last"]) in named) == (now - then > 0.01 * 0.82), contact
+            worst = max(worst, now - then)
+        for contact in named.values():
+            assert contact["before"] < 1e-3 < contact["after"]
+    assert worst > 0.03, "nothing slides more than before"
+    assert re.search(r"^6 contacts .*; contacts that slide more than before: [1-6]; leg\.", report["sentence"])
+
+
+def test_no_contact_is_said_to_slide_more_where_feet_stand_still(empty_file):
+    build_walker(Walk(slide=0.04))
+    report = plant()
+    assert not any(chain["slid_more"] for chain in report["chains"])
+    assert "slide more" not in report["sentence"]

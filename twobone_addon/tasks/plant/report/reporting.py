@@ -33,7 +33,7 @@ from ..plan.contacts import ground_after
 from ..plan.feet import LegMotion
 from ..plan.planning import LegPlan, PlantingPlan
 from ..pose.standing import LARGE_REPAIR, Footing, Planted, PlantedLeg, least_moves
-from .reports import LegReport, Lengths, PlantedContact, PlantReport, RootReport
+from .reports import LegReport, Lengths, PlantedContact, PlantReport, RootReport, SlidingContact
 
 SKATING_SPEED = 0.5
 """Metres per second; a standing point that is faster skates."""
@@ -118,6 +118,24 @@ def repair(before: LegTrack, after: LegTrack, frames: tuple[float, float], *, is
     whole = np.arange(frames[0], frames[1] + 0.5)
     old, new = before.at(whole), after.at(whole)
     return float(magnitude(new.balls - old.balls if is_ball else new.heels - old.heels).max(initial=0.0))
+
+
+def slid_more(contacts: Sequence[PlantedContact], before: LegTrack, after: LegTrack, *, tolerated: float) -> list[SlidingContact]:
+    """The contacts in which a standing point goes farther from where it stands down than it did before, by more than tolerated.
+
+    Pins do not tell that, where a foot stood still beside its pin.
+    """
+    sliding = []
+    for contact in contacts:
+        frames = np.arange(contact.first, contact.last + 0.5)
+        old, new = before.at(frames), after.at(frames)
+        pairs = [(old.balls, new.balls)] if contact.point != "HEEL" else []
+        pairs += [(old.heels, new.heels)] if contact.point != "BALL" else []
+        slides_of = [tuple(float(magnitude(places - places[0]).max()) for places in pair) for pair in pairs]
+        then, now = max(slides_of, key=lambda pair: pair[1] - pair[0])
+        if now - then > tolerated:
+            sliding.append(SlidingContact(contact.first, contact.last, then, now))
+    return sliding
 
 
 def skating(
@@ -229,6 +247,9 @@ def visible_leg(end: VisibleEnd | None, samples: Samples | None) -> Visible | No
     return Visible(end.shown.bone, apart is None, apart)
 
 
+TOLERATED_SLIDE = 0.01
+"""Leg lengths by which a foot may slide more in a contact than before: 9 mm of a leg of 0.9 m, where a foot rolls or turns."""
+
 TOLERATED_DEPTH = 0.02
 """Tolerated depth of a standing sole below the surface, relative to leg length: soles are soft."""
 
@@ -310,6 +331,7 @@ def _leg_report(
 ) -> LegReport:
     plan, leg_plan, frames = footing.plan, leg.before.leg, footing.plan.frames
     before, after = then.track, None if now is None else now.track
+    contacts = list(_contacts(footing, leg, before, after))
     return LegReport(
         armature=plan.armature,
         chain=leg_plan.chain,
@@ -321,7 +343,7 @@ def _leg_report(
         frame_end=float(frames[-1]),
         keys=count_keys(keys),
         channels=len(keys),
-        contacts=list(_contacts(footing, leg, before, after)),
+        contacts=contacts,
         skating_before=then.skating,
         skating_after=now.skating if now else None,
         skate_share_before=then.skate_share,
@@ -343,6 +365,7 @@ def _leg_report(
             *_inside_ground(footing, leg),
         ],
         max_stretch=float(leg.ratios.max()),
+        slid_more=[] if after is None else slid_more(contacts, before, after, tolerated=TOLERATED_SLIDE * leg.before.length),
     )
 
 

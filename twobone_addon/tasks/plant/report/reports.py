@@ -64,6 +64,18 @@ class PlantedContact:
 
 
 @dataclass(frozen=True, slots=True)
+class SlidingContact:
+    """A contact in which the foot slides more than before planting. Distances in world units."""
+
+    first: float
+    last: float
+    before: float
+    """Largest distance of a standing point from its place at the first frame of the contact, before planting."""
+    after: float
+    """The same after planting."""
+
+
+@dataclass(frozen=True, slots=True)
 class LegReport:
     """One leg."""
 
@@ -123,11 +135,13 @@ class LegReport:
     """Largest factor by which the leg is scaled to reach, if its Reach is Stretch."""
     left: list[LeftContact] = field(default_factory=list)
     """Contacts left as they are: planting would move the foot by more than Maximum Repair, or the foot shuffles."""
+    slid_more: Sequence[SlidingContact] = ()
+    """Contacts in which the foot slides more than before."""
 
     @property
     def is_on_target(self) -> bool:
         """Whether there is nothing that a person should look at."""
-        return not self.out_of_reach and self.is_seen
+        return not self.out_of_reach and not self.slid_more and self.is_seen
 
     @property
     def is_seen(self) -> bool:
@@ -211,6 +225,7 @@ class PlantReport(ClipReport):
         else:
             nothing = "No contacts left; the earlier planting was removed"
             parts.append(Sentence(nothing if self.is_anew else "No foot contacts found; nothing was changed"))
+        parts += self._slid_more()
         parts += self._left()
         missed = [chain for chain in standing if chain.out_of_reach]
         if missed:
@@ -233,6 +248,23 @@ class PlantReport(ClipReport):
         if stretch > 1.0:
             parts.append(stretched(stretch))
         return joined(parts, "; ")
+
+    def _slid_more(self) -> list[Sentence]:
+        """Part of the sentence about the contact that became worst, if any slides more than before."""
+        worse = [(contact.after - contact.before, contact, chain.chain) for chain in self.chains for contact in chain.slid_more]
+        if not worse:
+            return []
+        _, contact, name = max(worse, key=lambda entry: entry[0])
+        values = {
+            "count": sum(len(steps((slid.first, slid.last) for slid in chain.slid_more)) for chain in self.chains),
+            "chain": name,
+            "first": f"{contact.first:g}",
+            "last": f"{contact.last:g}",
+            "before": self.lengths.said(contact.before),
+            "after": self.lengths.said(contact.after),
+        }
+        said = "contacts that slide more than before: {count}; {chain} at frames {first}-{last} by {after}, {before} before"
+        return [Sentence(said, values)]
 
     def _left(self) -> list[Sentence]:
         """Part of the sentence about contacts left as they are, if any."""
@@ -325,9 +357,12 @@ class RootFitReport(ClipReport):
 
 def missed_by(chain: LegReport | ReachReport) -> Sentence:
     """Sentence about the problem of a chain that is not on target."""
-    if not chain.out_of_reach:
-        return not_seen(chain.chain)
-    return out_of_reach_from(chain.chain, chain.out_of_reach[0][0])
+    if chain.out_of_reach:
+        return out_of_reach_from(chain.chain, chain.out_of_reach[0][0])
+    if isinstance(chain, LegReport) and chain.slid_more:
+        values = {"chain": chain.chain, "frame": f"{chain.slid_more[0].first:g}"}
+        return Sentence("{chain} slides more than before, first at frame {frame}", values)
+    return not_seen(chain.chain)
 
 
 def out_of_reach_from(chain: str, frame: float) -> Sentence:
