@@ -11,7 +11,7 @@ from tests.promises.tasks_under_test import keyed_leg
 from tests.tasks.checks.file_dump import differences, dump_file
 from twobone_addon.errors import TwoBoneError
 from twobone_addon.pipeline.beginning import ToWrite
-from twobone_addon.pipeline.run import run
+from twobone_addon.pipeline.run import run, run_steps
 from twobone_addon.pipeline.story import Agree, Make, Sample, StartOver, StoryError, Write, answered, part_of_story
 from twobone_addon.records import replace
 from twobone_addon.scene.keys.tables import StraightKeys
@@ -282,3 +282,22 @@ def test_a_mistake_in_one_of_several_actions_writes_none(rig, bad):
     assert len(names) == 2
     assert log.done == []
     assert differences(before, dump_file()) == []
+
+
+def test_progress_is_not_at_its_end_while_samples_follow(rig):
+    """However many samplings a story asks for, each has a part of its own: what follows the first is not all at 100 %."""
+    parts = []
+
+    def story(*_):
+        yield StartOver(())
+        for _ in range(3):
+            parts.append([])
+            yield replace(sample(evaluation="SCENE"), frames=np.arange(1.0, 101.0))
+        return "the end"
+
+    for part in run_steps(bpy.context.scene, toy(story), CLEAR.table.settings(), None):
+        parts[-1].append(part)
+    assert all(parts)
+    told = [part for of_sampling in parts for part in of_sampling]
+    assert told == sorted(told)
+    assert 0.0 < max(parts[0]) < max(parts[1]) < max(parts[2]) < 1.0

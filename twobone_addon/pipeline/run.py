@@ -32,7 +32,21 @@ from .plan.found_chain import refuse_unknown
 from .played import keeping_played
 from .report.reports import Refused
 from .report.units import units_of
-from .story import Agree, Asked, Make, Results, Sample, SkipCheckError, StartOver, Story, StoryError, Task, Write, stage_after
+from .story import (
+    Agree,
+    Asked,
+    Make,
+    Results,
+    Sample,
+    SkipCheckError,
+    StartOver,
+    Story,
+    StoryError,
+    Task,
+    Unfolding,
+    Write,
+    stage_after,
+)
 
 Answer = TypeVar("Answer")
 
@@ -255,10 +269,10 @@ class _Progress:
         """Begin pass `number` of `count`, which together are `of` of the whole, after the part `after`."""
         self._start, self._length, self._kind = after + of * number / count, of / count, kind
         self._part: float | None = None
+        self.unfolding = Unfolding()
 
     def at(self, part: float) -> float:
         """Progress of the run at a part of the pass."""
-        # Each sampling counts from 0.
         self._part = max(part, self._part or 0.0)
         return self._kind(self._start + self._length * self._part)
 
@@ -429,6 +443,7 @@ class _Telling:
     def _sampled(self, request: Sample, progress: _Progress, *, is_proof: bool) -> Steps[Samples]:
         if is_proof and self._is_skipped:
             raise SkipCheckError
+        request = progress.unfolding.placed(request)
         how = {"evaluation": request.evaluation, "place": request.place, "verified": request.verified}
         # Once everything is written, a check does not fail for want of memory.
         steps = sample_steps(self.scene, request.quantities, request.frames, held=0 if is_proof else request.held, **how)
@@ -438,7 +453,7 @@ class _Telling:
                     part = next(steps)
                 except StopIteration as end:
                     return end.value
-                yield progress.at(request.start + request.share * part)
+                yield progress.at(request.start + (request.share or 0.0) * part)
 
     def unproved(self, told: _Told) -> Any:
         """The report of a story that was not written, or whose check was skipped."""

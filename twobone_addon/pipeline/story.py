@@ -73,9 +73,9 @@ class Sample:
     verified: Verified | None = None
     place: Place | None = None
     start: float = 0.0
-    """Progress of the story when the samples begin."""
-    share: float = 1.0
-    """Their part of the whole progress."""
+    """Progress of the story when the samples begin, if they have a `share`."""
+    share: float | None = None
+    """Their part of the whole progress; `None` for most of what is left of it, see `Unfolding`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,7 @@ def stage_after(stage: str, request: object, task: str) -> str:
         raise StoryError(f"Task {task}: its story, {stage}, yields {name}. Expected {expected}.")
     begin = end = 0.0
     if isinstance(request, Sample):
-        begin, end = request.start, request.start + request.share
+        begin, end = request.start, request.start + (1.0 if request.share is None else request.share)
     elif isinstance(request, float | int):
         begin = end = request
     if not 0.0 <= begin <= end <= 1.0 + ROUNDED:
@@ -163,8 +163,28 @@ ROUNDED = 1e-9
 """How far a progress may be beyond 1: parts of parts do not add up exactly."""
 
 
+MOST = 0.8
+"""Part of what is left of a story's progress that samples take which do not say how much: nobody knows how many follow."""
+
+
+@dataclass(slots=True)
+class Unfolding:
+    """The progress of a story as it unfolds: it never goes back, and is not at its end while anything may follow."""
+
+    done: float = 0.0
+    """Progress at which the next samples begin unless they say so themselves."""
+
+    def placed(self, request: Sample) -> Sample:
+        """Samples with their start and their share of the whole progress."""
+        if request.share is None:
+            request = replace(request, start=self.done, share=MOST * (1.0 - self.done))
+        self.done = max(self.done, request.start + (request.share or 0.0))
+        return request
+
+
 def part_of_story(story: Story[Result], number: int, count: int) -> Story[Result]:
     """Tell a part of a story, which is being solved, as number `number`, from 0, of `count` parts of the same length."""
+    unfolding = Unfolding()
     with closing(story):
         answer = None
         while True:
@@ -175,7 +195,8 @@ def part_of_story(story: Story[Result], number: int, count: int) -> Story[Result
             # Scaled, a progress beyond 1 would pass for one that is not.
             stage_after("solving", request, PART)
             if isinstance(request, Sample):
-                request = replace(request, start=(number + request.start) / count, share=request.share / count)
+                request = unfolding.placed(request)
+                request = replace(request, start=(number + request.start) / count, share=(request.share or 0.0) / count)
             elif isinstance(request, float | int):
                 request = (number + request) / count
             answer = yield request

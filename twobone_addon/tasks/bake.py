@@ -163,6 +163,9 @@ LONG = 1 << 14
 HELD_TO_REDUCE = 160
 """Bytes of memory for each quantity at each frame, like `HELD`, where keys are reduced."""
 
+NEARLY_ALL = 0.95
+"""Share of the progress that sampling the motion takes; what is played beside may be looked at after it."""
+
 ON_EDITS = note("Keys of the last bake were edited since, so this bake started from them.")
 
 
@@ -301,7 +304,7 @@ def keyed_chains(plans: Sequence[ChainPlan], verified: Verified) -> Story[tuple[
     frames: Array = all_frames(chain.frames for chain in plans)
     quantities = [quantity for chain in plans for quantity in motion_quantities(chain)]
     held = HELD_TO_REDUCE if all(chain.settings.keys == "REDUCE" for chain in plans) else HELD
-    samples = yield Sample(quantities, frames, evaluation_of(plans), held, verified)
+    samples = yield Sample(quantities, frames, evaluation_of(plans), held, verified, share=NEARLY_ALL)
     aimed, evaluation = [followed_motion(chain, samples) for chain in plans], samples.evaluation
     # The samples of a long take must be freed before it is solved, or memory does not suffice; the runner knows them as well.
     samples.values.clear()

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import bpy
 from bpy.app.translations import pgettext_iface, pgettext_rpt
@@ -38,6 +38,13 @@ class Begun:
     steps: Steps[BakeReport]
     part: float = 0.0
     """Progress, from 0 to 1."""
+    since: float = field(default_factory=time.perf_counter)
+    """When it began, in seconds of the computer's clock."""
+
+    @property
+    def progress(self) -> str:
+        """The part done and the seconds that it has taken, for the status bar."""
+        return f"{self.part:.0%}, {time.perf_counter() - self.since:.0f} s"
 
     def work(self, seconds: float) -> BakeReport | None:
         """Work for this long; return the report if that was enough. Raises a `TwoBoneError`."""
@@ -220,7 +227,7 @@ class ShowsProgress(CanBeCorrected):
 
     def _show_part(self, context: bpy.types.Context) -> None:
         text = pgettext_iface(VERIFYING if isinstance(self.begun.part, Verifying) else self.table.progress)
-        context.workspace.status_text_set(text.format(part=f"{self.begun.part:.0%}"))
+        context.workspace.status_text_set(text.format(part=self.begun.progress))
 
     def _clean_up(self, context: bpy.types.Context) -> None:
         context.window_manager.event_timer_remove(self.timer)

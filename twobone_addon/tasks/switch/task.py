@@ -60,22 +60,25 @@ def switch_limbs(
         with named(chain):
             find_armature(chain.armature, active)
     yield StartOver(())
-    limbs = _found(scene, settings, chains, active)
+    skins = Skins()
+    limbs = _found(scene, settings, chains, active, skins)
     moving = [limb for limb in limbs if limb.solve is not None and limb.parts.switched and limb.seen is not None]
     look = Sample([quantity for limb in moving if limb.seen for quantity in limb.seen.quantities()], _frames(moving), "PROBES")
     owners = [owner for limb in moving for owner in (limb.armature, *(setting.owner for setting in limb.wanted))]
     solved: list[SolvedSwitch] = []
     # The visible limbs, before anything changes and again with everything on trial.
-    before = (yield look) if moving else None
+    # Looking before and after takes about as long as solving a limb.
+    share = 1.0 / (len(limbs) + 2)
+    before = (yield replace(look, share=share)) if moving else None
     with on_copies(scene, owners) as trial:
         for number, limb in enumerate(limbs):
             with named(chains[number]):
-                parts = yield from part_of_story(solve_parts(limb, trial), number, len(limbs))
+                parts = yield from part_of_story(solve_parts(limb, trial), number + 1, len(limbs) + 2)
             changes = [change for part in parts for change in part.changes]
             if limb.solve is None and limb.wanted and limb.is_keyed:
                 changes = switch_changes(limb.settings, limb.wanted, limb.within)
             solved.append(SolvedSwitch(limb, parts, changes, switch_report(limb, parts, changes, skins)))
-        after = (yield look) if moving else None
+        after = (yield replace(look, start=1.0 - share, share=share)) if moving else None
     if before is not None and after is not None:
         for number, switched in enumerate(solved):
             with named(chains[number]):
@@ -87,9 +90,11 @@ def switch_limbs(
     return [replace(report, action=action) for report in reports]
 
 
-def _found(scene: Scene, settings: SwitchSettings, chains: Sequence[BakeSettings], active: Object | None) -> list[LimbSwitch]:
+def _found(
+    scene: Scene, settings: SwitchSettings, chains: Sequence[BakeSettings], active: Object | None, skins: Skins
+) -> list[LimbSwitch]:
     """The limbs to switch; of a whole character, those without IK stay as they are. Raises a `TwoBoneError`."""
-    limbs, first, skins = [], None, Skins()
+    limbs, first = [], None
     # To find the sides, the scene is played: that is no reading.
     for chain in chains:
         try:
