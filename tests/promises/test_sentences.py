@@ -221,5 +221,5 @@ def test_of_many_limbs_those_that_only_bend_the_other_way_are_not_called_off_tar
     off = [chain for chain in report["chains"] if not any(each["kind"] in ON_TARGET for each in chain["statements"])]
     counted = re.search(r"(\d+) off target", report["sentence"])
     assert (int(counted[1]) if counted else 0) == len(off), report["sentence"]
-    looked = re.search(r"(\d+) to look at", report["sentence"])
+    looked = re.search(r"(\d+) on target with a warning", report["sentence"])
     assert (int(looked[1]) if looked else 0) == len([chain for chain in flipped if chain not in off]), report["sentence"]

@@ -69,7 +69,7 @@ def _keep_on(stored: StoredChain, chain: Any) -> None:
 
 
 def _keep_planted(report: Any, says: Sentence) -> None:
-    """Keep the sentence and all stances on the armature: those that still slide first, then those that were moved most."""
+    """Keep the sentence and all stances on the armature: those left as they are, those that slide, then the most moved ones."""
     document = json.loads(report.to_json())
     armature: Object | None = object_or_none(document.get("armature") or report.chains[0].armature)
     if armature is None:
@@ -77,7 +77,15 @@ def _keep_planted(report: Any, says: Sentence) -> None:
     contacts = _stances(document.get("chains", ()))
     length, is_seen = (report.lengths.leg, report.lengths.is_seen) if contacts else (0.0, bool)
     contacts.sort(key=lambda contact: (-contact["slide"] if is_seen(contact["slide"]) else 0.0, -contact["moved"]))
+    contacts = _left(document.get("chains", ())) + contacts
+    length = report.lengths.leg if contacts else 0.0
     armature.twobone.planted = json.dumps({"sentence": says.text(), "said": says.to_dict(), "contacts": contacts, "leg": length})
+
+
+def _left(legs: Sequence[Any]) -> list[dict[str, Any]]:
+    """The contacts that planting left as they are, and how far it would have moved them."""
+    left = [{"chain": leg["chain"], **contact, "left": True} for leg in legs for contact in leg.get("left", ())]
+    return sorted(left, key=lambda contact: -contact["moved"])
 
 
 def _stances(legs: Sequence[Any]) -> list[dict[str, Any]]:

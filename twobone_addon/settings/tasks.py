@@ -196,6 +196,10 @@ class ClearSettings(OfChains):
         "All Frames",
         "Also remove baked keys outside the chain's range, such as those of a longer range baked before",
     )
+    scope: str = choice_option(
+        Group.CHAIN, "CHAIN", "Scope", "Which chains are cleared",
+        CHAIN, *SCOPES,
+    )  # fmt: skip
     actions: str = actions_option()
 
 

@@ -6,10 +6,12 @@ import unicodedata
 from types import SimpleNamespace
 
 import bpy
+import numpy as np
 import pytest
 
 from tests.interface.acting import select_bones
 from tests.interface.recording import Acting, Layout, drawn, sidebar
+from tests.tasks.checks.all_keys import all_keys
 from tests.tasks.rigs.legs_with_ik import add_ik
 from tests.tasks.rigs.switched_leg import switched_leg
 from tests.tasks.rigs.walker import Walk, build_walker
@@ -21,6 +23,7 @@ from twobone_addon.interface.sidebar import menus, nudge_panel, panels, result_p
 from twobone_addon.interface.sidebar.panels import TWOBONE_PT_chains
 from twobone_addon.interface.stored.live_limbs import reasons
 from twobone_addon.said import Sentence
+from twobone_addon.scene.keys.contact_keys import ContactKeys, write_contacts
 from twobone_addon.scene.versions import curve_bag
 from twobone_addon.settings import OPTIONS
 
@@ -398,6 +401,36 @@ def test_planted_feet_leave_the_sentence_and_the_worst_contacts_first(empty_file
     assert shown.values("twobone.jump_to_frame") == {"frame": float(start)}
     bpy.ops.twobone.clear_baked(all_frames=True)
     assert not result_panel.TWOBONE_PT_planting.poll(sidebar())
+
+
+def test_a_contact_that_planting_left_has_a_row_with_its_frames_and_the_reason(empty_file):
+    armature, states = build_walker(Walk(slide=0.5))
+    for side in "LR":  # as Find Contacts keys them, so that they are nobody's own
+        frames = np.arange(1.0, len(states[side]) + 1.0)
+        chain = armature.twobone.chains[f"leg.{side}"]
+        write_contacts(armature, frames, [ContactKeys(chain, np.asarray(states[side]), np.zeros(len(frames), dtype=bool))])
+    bpy.context.view_layer.objects.active = armature
+    bpy.ops.twobone.plant()
+    told = json.loads(bpy.context.window_manager.twobone_report)
+    left = [(leg["chain"], contact) for leg in told["chains"] for contact in leg["left"]]
+    assert left
+    shown = drawn(result_panel.TWOBONE_PT_planting)
+    rows = [named["text"] for _, given, named in shown.calls if given == ("twobone.jump_to_frame",)]
+    for chain, contact in left:
+        assert f"{chain}  {contact['first']:g} \u2013 {contact['last']:g}" in rows[: len(left)]
+    assert " ".join(shown.texts()).count("left as it is: planting would move it by ") == len(left)
+
+
+def test_one_button_clears_what_was_baked_on_all_limbs(empty_file):
+    armature, _ = build_walker(Walk(slide=0.02))
+    bpy.context.view_layer.objects.active = armature
+    before = all_keys(armature)
+    bpy.ops.twobone.plant()
+    assert all_keys(armature) != before
+    shown = drawn(panels.TWOBONE_PT_chains)
+    at = next(number for number, (_, _, named) in enumerate(shown.calls) if named.get("text") == "Clear All Limbs")
+    assert bpy.ops.twobone.clear_baked(**shown.calls[at + 1][1][0].values) == {"FINISHED"}
+    assert all_keys(armature) == before
 
 
 def test_planting_shows_first_what_people_change_and_says_what_is_automatic(empty_file):

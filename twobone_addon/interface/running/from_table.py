@@ -5,7 +5,7 @@ from typing import Any
 
 import bpy
 
-from ...desk.meant import Meant, meant
+from ...desk.meant import CHAIN, Meant, chains_in_scope, meant
 from ...pipeline.plan.stored import active_armature
 from ...settings.options import Group
 from ...settings.tasks import Table
@@ -50,7 +50,9 @@ class FromTable(ShowsProgress):
         """Return the task with the operator's settings; raises a `TwoBoneError`."""
         table = self.table
         if table.of_chains:
-            chains = chains_selected(context, table, given_settings(self))
+            scope = getattr(self, "scope", CHAIN)
+            given = given_settings(self)
+            chains = chains_selected(context, table, given) if scope == CHAIN else chains_in_scope(context, table, scope, given)
             return meant(context, table, given_settings(self, table.own), chains)
         request = meant(context, table, given_settings(self, table.own))
         if hasattr(request.settings, "frame_range"):

@@ -229,7 +229,9 @@ class TWOBONE_PT_chains(Sidebar, bpy.types.Panel):
         row.operator(TWOBONE_OT_drag.bl_idname, text="Drag", icon="VIEW_PAN")
         layout.operator(OPERATORS["nudge"].bl_idname, icon="CON_LOCLIKE")
         _draw_scoped(layout, chain.name, (OPERATORS["clear_baked"], OPERATORS["bake_target"]), "CON_KINEMATIC")
-        _draw_scoped(layout, armature.name, OF_CHARACTER, "ARMATURE_DATA")
+        of_character = _draw_scoped(layout, armature.name, OF_CHARACTER, "ARMATURE_DATA")
+        if len(armature.twobone.chains) > 1:
+            of_character.operator(OPERATORS["clear_baked"].bl_idname, text="Clear All Limbs").scope = "ACTIVE"
         layout.operator(TWOBONE_OT_live.bl_idname, text="Live on All Limbs", icon="PLAY").scope = "ARMATURE"
         reason = state_of(chain)
         if reason is not None:
@@ -299,12 +301,13 @@ def _draw_next_step(layout: bpy.types.UILayout, context: bpy.types.Context, arma
         draw_set_up(layout)
 
 
-def _draw_scoped(layout: bpy.types.UILayout, name: str, operators: tuple[type, ...], icon: str) -> None:
-    """Draw operators below the name of the chain or the character that they work on."""
+def _draw_scoped(layout: bpy.types.UILayout, name: str, operators: tuple[type, ...], icon: str) -> bpy.types.UILayout:
+    """Draw operators below the name of the chain or the character that they work on; return their column."""
     column = layout.column(align=True)
     column.label(text=name, translate=False, icon=icon)
     for operator in operators:
         column.operator(operator.bl_idname)
+    return column
 
 
 def _draw_choices(layout: bpy.types.UILayout, context: bpy.types.Context, chain: Any) -> None:

@@ -92,6 +92,10 @@ class TWOBONE_PT_planting(ChainPanel, bpy.types.Panel):
             if not isinstance(contact, dict):
                 continue  # Stored by 3.0.0, which did not keep more than the slide.
             draw_span(column, contact["chain"], contact["first"], contact["last"])
+            if contact.get("left"):
+                sentence = note("left as it is: planting would move it by {moved}", moved=units.said(contact["moved"], leg))
+                draw_sentence(column, sentence, context, icon="BLANK1")
+                continue
             said = {name: units.said(contact[name], leg) for name in ("before", "slide", "moved")}
             sentence = note("slid {before}, now {slide}; moved {moved}", **said)
             if contact["confidence"] is not None:

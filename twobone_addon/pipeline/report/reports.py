@@ -320,7 +320,7 @@ class BakeReport(Report, ChainReport):
             missed = [chain for chain in missed if chain not in unseen]
             off = [chain for chain in missed if not any(each.kind in ON_TARGET_THROUGHOUT for each in chain.statements)]
             others = [chain for chain in missed if chain not in off]
-            for chains, text in ((off, "{chains} off target at some frames"), (others, "{chains} to look at")):
+            for chains, text in ((off, "{chains} off target at some frames"), (others, "{chains} on target with a warning")):
                 if chains:
                     parts.append(Sentence(text, {"chains": _limb_count(chains) if in_several else len(chains)}))
             for chain in missed[:MOST_SAID]:
