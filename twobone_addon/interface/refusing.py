@@ -123,11 +123,15 @@ class CanBeCorrected:
             return {"CANCELLED"}
         if self.refusal is None:
             return refuse(self, sentence)
+        self.begin_anew()
+        return {"CANCELLED"}
+
+    def begin_anew(self) -> None:
+        """Invoke the operator again from its dialog, which is closing, with all that was given."""
         self.refusal = None
         # Blender spells an operator's name in two ways: `twobone.bake`, and `TWOBONE_OT_bake` on a running operator.
         operator = getattr(bpy.ops.twobone, self.bl_idname.rpartition("_OT_")[2].rpartition(".")[2])
         operator("INVOKE_DEFAULT", **self._given_properties())
-        return {"CANCELLED"}
 
     def is_half_chosen(self) -> bool:
         """Whether a change in the redo panel has made an object's field appear, which is still empty: an error would hide it."""

@@ -7,12 +7,14 @@ import pytest
 
 from tests.interface.baking.playing import playing
 from tests.interface.recording import Layout, Windows, sidebar
+from tests.tasks.checks.all_keys import all_keys
 from tests.tasks.checks.targets import curves_of
 from tests.tasks.scenes import add_empty, key_channel, leg_with_chain
 from twobone_addon.errors import SettingError
 from twobone_addon.interface import refusing
 from twobone_addon.interface.operators.bake import TWOBONE_OT_bake, TWOBONE_OT_bake_all
 from twobone_addon.interface.operators.of_tasks import OPERATORS
+from twobone_addon.interface.running import progress
 from twobone_addon.interface.running.progress import ShowsProgress
 
 ABOUT = {
@@ -216,3 +218,24 @@ def test_where_too_much_is_played_beside_the_keys_the_dialog_goes_on_with_what_h
         assert len(data.nla_tracks) == 2
     else:
         assert {curve.keyframe_points[-1].co.x for curve in curves_of(stored_leg)} == {13.0}
+
+
+@pytest.mark.parametrize("is_slow", [True, False])
+def test_what_takes_its_time_is_begun_anew_from_the_dialog_so_that_it_can_be_stopped(stored_leg, monkeypatch, is_slow):
+    """Blender runs what a dialog confirms at once: without this, a long switch would stand still without a word."""
+    calls = []
+    called = SimpleNamespace(bake=lambda how, **given: calls.append((how, given)))
+    monkeypatch.setattr(refusing, "bpy", SimpleNamespace(ops=SimpleNamespace(twobone=called), types=bpy.types))
+    monkeypatch.setattr(progress, "can_ask", lambda _context: True)
+    if is_slow:
+        monkeypatch.setattr(progress, "PATIENCE_IN_SECONDS", 0.0)
+    stored_leg.twobone.chains[0].target = add_empty("Goal")
+    keys = all_keys(stored_leg)
+    acting = playing(TWOBONE_OT_bake, switch_first=True)
+    acting.refusal = "why"
+    context = sidebar(window=object(), window_manager=Dialogs(), scene=bpy.context.scene)
+    ended = ShowsProgress.execute(acting, context)
+    assert ended == ({"CANCELLED"} if is_slow else {"FINISHED"})
+    assert [how for how, _ in calls] == ["INVOKE_DEFAULT"] * is_slow
+    assert all(given["switch_first"] for _, given in calls)
+    assert (all_keys(stored_leg) == keys) == is_slow

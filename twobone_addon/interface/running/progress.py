@@ -38,6 +38,8 @@ class Begun:
     steps: Steps[BakeReport]
     part: float = 0.0
     """Progress, from 0 to 1."""
+    report: BakeReport | None = None
+    """The report, once all is done."""
     since: float = field(default_factory=time.perf_counter)
     """When it began, in seconds of the computer's clock."""
 
@@ -53,7 +55,8 @@ class Begun:
             try:
                 self.part = next(self.steps)
             except StopIteration as done:
-                return done.value
+                self.report = done.value
+                return self.report
         return None
 
     def stop(self) -> BakeReport | None:
@@ -116,7 +119,12 @@ class ShowsProgress(CanBeCorrected):
         try:
             with self._restoring_names():
                 begun = self.begin(context)
-                report = at_once(begun.steps)
+                if self._is_slow_from_dialog(context, begun):
+                    begun.steps.close()
+                    name_back(self.renamed)
+                    self.begin_anew()
+                    return {"CANCELLED"}
+                report = begun.report if begun.report is not None else at_once(begun.steps)
         except TwoBoneError as error:
             return self.ask_again(error.sentence)
         self.refusal = None
@@ -176,6 +184,15 @@ class ShowsProgress(CanBeCorrected):
             self._give_up(context)
         elif self._stopped(context) == {"FINISHED"}:
             bpy.ops.ed.undo_push(message=self.bl_label)  # Blender makes no step for what it cancels.
+
+    def _is_slow_from_dialog(self, context: bpy.types.Context, begun: Begun) -> bool:
+        """Whether this try from the dialog is not done at once: begun anew by an event, it shows its progress and can be stopped.
+
+        What has written its keys by then is ended as it is.
+        """
+        if self.refusal is None or self.asks_more or not can_ask(context):
+            return False
+        return begun.work(PATIENCE_IN_SECONDS) is None and not isinstance(begun.part, Verifying)
 
     def settle(self, _report: BakeReport, _said: str) -> None:
         """Do further work once the keys are written, given the sentence shown; nothing by default."""
