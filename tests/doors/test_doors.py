@@ -23,6 +23,9 @@ def asked(case: Case, door: Door, folder: Any) -> tuple[Any, dict[str, Any], dic
     case.build()
     if case.table.task == "clear" and case.build.__name__ == "two_rigs":
         bpy.ops.twobone.bake_all(scope="SCENE")
+        for rig in (thing for thing in bpy.data.objects if thing.type == "ARMATURE"):
+            for chain in rig.twobone.chains:
+                chain.report = "{}"  # Seconds in it differ from build to build.
     case.spoil()
     bpy.context.view_layer.update()
     before = everything()
