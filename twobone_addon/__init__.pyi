@@ -226,6 +226,7 @@ def clear_baked(
     key_after: bool = False,
     destination: Literal["ACTION", "NEW_ACTION", "NLA"] = "ACTION",
     all_frames: bool = False,
+    scope: Literal["CHAIN", "ACTIVE", "SELECTED", "SCENE"] = "CHAIN",
     actions: str = "ACTIVE",
     stored: str = "",
     limits: Sequence[tuple[float, float]] = (),
