@@ -74,6 +74,8 @@ from ..give.controls.control_keys import control_changes
 from ..give.controls.plans import can_turn, plan_controls
 from .reports import SwitchReport, frames_in_words
 
+NO_IK = 'The limb from "{upper}" to "{lower}" has no IK constraint {what}. Choose a limb that has one.'
+
 
 def is_still(armature: Object) -> bool:
     """Whether nothing animates the armature."""
@@ -131,10 +133,6 @@ def fk_settings_over(
                 there = fk_settings(armature, names, skins, shown.hindrances)
                 settings_over |= {(setting.owner.name, setting.path): setting for setting in there}
     return list(settings_over.values())
-
-
-class NoIkError(ChainError):
-    """A limb has no IK that it could be switched to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -459,8 +457,8 @@ def _to_ik(scene: Scene, settings: BakeSettings, active: Object | None, skins: S
     ik = reader.steered_by(None)
     control = reader.main_control(ik) if ik else ""
     if ik is None or not control:
-        raise NoIkError(
-            'The limb from "{upper}" to "{lower}" has no IK constraint {what}. Choose a limb that has one.',
+        raise ChainError(
+            NO_IK,
             upper=names.upper,
             lower=names.lower,
             what=Sentence("that follows a control bone" if ik else "over its two bones"),

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...core.array_types import Array
 from ...core.curves.frames import frame_grid
+from ...errors import ChainError
 from ...pipeline.chosen_actions import own_span
 from ...pipeline.plan.found_chain import chain_names
 from ...pipeline.plan.frame_choice import frame_range
@@ -33,7 +34,7 @@ from ...scene.visible.switches import set_value
 from ...settings import BakeSettings
 from ...settings.tasks import TABLES, SwitchSettings
 from ..convert.task import SEEN_TO_MOVE, Endings, ToEnd, playing_now
-from .limb_switch import LimbSwitch, NoIkError, SolvedPart, find_switch, solve_parts, switch_changes, switch_report
+from .limb_switch import NO_IK, LimbSwitch, SolvedPart, find_switch, solve_parts, switch_changes, switch_report
 from .reports import SwitchedLimbs, SwitchReport
 
 
@@ -97,18 +98,18 @@ def _found(
     limbs, first = [], None
     # To find the sides, the scene is played: that is no reading.
     for chain in chains:
-        try:
-            with named(chain):
+        with named(chain):
+            try:
                 limbs.append(find_switch(scene, chain, active, skins, to=settings.to, motion=settings.motion))
-        except NoIkError as error:
-            if settings.scope == "CHAIN":
-                raise
-            first = first or error
-            armature = find_armature(chain.armature, active)
-            within = frame_range(scene, chain)
-            limbs.append(LimbSwitch(armature, chain_names(armature, chain), chain, settings.to, within, lacks_ik=True))
+            except ChainError as error:
+                if error.sentence.template != NO_IK or settings.scope == "CHAIN":
+                    raise
+                first = first or error
+                armature, within = find_armature(chain.armature, active), frame_range(scene, chain)
+                limbs.append(LimbSwitch(armature, chain_names(armature, chain), chain, settings.to, within, lacks_ik=True))
     if first is not None and all(limb.lacks_ik for limb in limbs):
-        raise first
+        with named(chains[0]):
+            raise first
     return limbs
 
 
