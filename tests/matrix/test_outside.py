@@ -75,8 +75,6 @@ def ask(place: Place) -> str:
     else:
         call |= {"frame_range": "CUSTOM", "frame_start": place.start, "frame_end": place.end}
     call |= {name: True for name in ("key_before", "key_after") if name in options}
-    if place.task == "convert_ik":
-        call["switch_off"] = "INFLUENCE"  # Muted, the IK is off at all frames: that is said.
     if "destination" in options:
         call["destination"] = place.destination
     try:
