@@ -75,6 +75,8 @@ def ask(place: Place) -> str:
     else:
         call |= {"frame_range": "CUSTOM", "frame_start": place.start, "frame_end": place.end}
     call |= {name: True for name in ("key_before", "key_after") if name in options}
+    if place.task == "convert_ik":
+        call["switch_off"] = "INFLUENCE"  # As a mute does where the IK also poses the limb outside.
     if "destination" in options:
         call["destination"] = place.destination
     try:

@@ -66,6 +66,8 @@ class TakenOver:
     """`(F,)` frames at which it is keyed as it is played, also inside the spans: what a later run starts from."""
     track: str = ""
     """Name of the uppermost track that plays it."""
+    own: Span = (0.0, 0.0)
+    """Frames of the first and the last key of its own curve, which is its cycle where it repeats."""
 
     @property
     def animated(self) -> Property:
@@ -146,7 +148,7 @@ def _taken_over(scene: Scene, changes: Sequence[Change]) -> Iterator[TakenOver]:
                 frames = frames[(frames >= scene.frame_start) & (frames <= scene.frame_end)]
             own = read_frames(fcurve)[[0, -1]]
             frames = frames[(frames < own[0] - NEAR_FRAME) | (frames > own[1] + NEAR_FRAME)]
-            yield TakenOver(owner, channel, tuple(parts), source, frames)
+            yield TakenOver(owner, channel, tuple(parts), source, frames, own=(float(own[0]), float(own[1])))
             continue
         tracks = [track for track in _playing_tracks(owner) if any(True for _ in _strips_at(track, channel.path))]
         if tracks:
@@ -229,7 +231,7 @@ def _refuse_too_long(kept: TakenOver) -> None:
         what = Sentence('NLA track "{track}"', {"track": kept.track})
         remedy, kind = Sentence("Choose the destination NLA Strip, or shorten that track's strips."), IN_STRIP
     elif kept.source == CYCLES:
-        first, last = _own_ends(kept)
+        first, last = kept.own
         what, kind, ends = Sentence("A Cycles modifier"), WHOLE_CYCLE, {"first": first, "last": last}
         remedy = Sentence(
             "Choose the frames of the cycle, {first:g} to {last:g}, so that all repeats change, or shorten the scene's range.",
@@ -238,14 +240,6 @@ def _refuse_too_long(kept: TakenOver) -> None:
     values = {"what": what, "curve": f"{kept.channel.path}[{kept.channel.array_index}]", "count": len(kept.frames)}
     text = "{what} plays {curve} over {count:,} frames, which is too many to key. {remedy}"
     raise WriteError(Sentence(text, {**values, **ends, "remedy": remedy}, kind=kind))
-
-
-def _own_ends(kept: TakenOver) -> Span:
-    """Frames of the first and the last key of a channel's own curve: its cycle, where it repeats."""
-    bag = curve_bag(kept.owner)
-    fcurve = bag.fcurves.find(kept.channel.path, index=kept.channel.array_index)
-    first, last = read_frames(fcurve)[[0, -1]]
-    return float(first), float(last)
 
 
 def _played_values(scene: Scene, taken: Sequence[TakenOver]) -> Story[list[Array]]:
@@ -320,7 +314,7 @@ def _sentences(taken: Sequence[TakenOver]) -> list[Sentence]:
 def _repeated(within: Sequence[TakenOver]) -> list[Sentence]:
     """What becomes of the keys on a part of a cycle beyond the frames that are looked at, once for each object and cycle."""
     text = "The Cycles modifier of {names} repeats the new keys before and after its cycle, frames {first:g} to {last:g}."
-    ends = [(kept.owner, _own_ends(kept)) for kept in within]
+    ends = [(kept.owner, kept.own) for kept in within]
     said = []
     for place in dict.fromkeys(ends):
         paths = [kept.channel.path for kept, known in zip(within, ends, strict=True) if known == place]
