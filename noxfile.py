@@ -67,7 +67,7 @@ SLOW_TESTS = [
         "command_line/stopped/test_killing.py",
         "real/test_limbs.py",
     ),
-    *("real/test_rigify.py", "promises/test_toy_task.py"),
+    *("real/test_rigify.py", "real/test_order.py", "promises/test_toy_task.py"),
 ]
 # What takes minutes and is about every Blender: left to `matrix`, which runs it on all of them.
 LONG_TESTS = [

@@ -78,7 +78,7 @@ def run_and_leave(main):
     try:
         main()
         code = 0
-    except (AssertionError, RuntimeError, KeyError, ValueError):
+    except Exception:  # noqa: BLE001  # whatever went wrong, the process ends here and must say what
         traceback.print_exc()
     finally:
         sys.stdout.flush()
