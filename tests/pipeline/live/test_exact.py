@@ -108,6 +108,16 @@ def without_rotation(rig):
     rig.data.bones["up"].use_inherit_rotation = False
 
 
+def played_by_strips(rig):
+    """What target and body play is pushed down to strips, of which the target's begins later and is mixed in by a half."""
+    for thing, start, influence in ((rig, 1.0, 1.0), (bpy.data.objects["T"], 3.0, 0.5)):
+        data = thing.animation_data
+        action, data.action = data.action, None
+        strip = data.nla_tracks.new().strips.new(action.name, int(start), action)
+        strip.action_slot = action.slots[0]
+        strip.influence = influence
+
+
 def without_parent(rig):
     bpy.ops.object.mode_set(mode="EDIT")
     rig.data.edit_bones["up"].parent = None
@@ -182,6 +192,7 @@ CASES = {
     "other rotation modes": (in_other_modes, {}),
     "no inherited rotation": (without_rotation, {}),
     "no inherited rotation, pole": (lambda rig: (with_pole(rig), without_rotation(rig)), {"plane": "POLE", "pole": "P"}),
+    "played by strips": (played_by_strips, {}, NEXT_TO_STRAIGHT),
     "no bone above": (without_parent, {}, NEXT_TO_STRAIGHT),
     "no bone above, end kept": (without_parent, {"end_rotation": "KEEP"}, NEXT_TO_STRAIGHT),
     "armature on another's bone": (on_another_armature, {}, NEXT_TO_STRAIGHT),
