@@ -13,7 +13,7 @@ from ...core.arrays import frame_rows
 from ...core.curves.frames import ranges
 from ...core.solver import Reach
 from ...records import replace
-from ...said import Sentence, note
+from ...said import Sentence, Statement, note
 from ...scene.blender_types import Object, Property, Scene
 from ...scene.bones import ChainNames, location_path
 from ...scene.graph.motion_digests import KnownMotion, motion_digest, text_digest
@@ -88,7 +88,7 @@ LETTER_PLANES = {"XY", "XZ", "YZ", "OBJECT"}
 """Planes that need not contain the target."""
 
 
-def verdict(chain: SolvedChain, measured: Measured | None, units: Units, part: str) -> list[Sentence]:
+def verdict(chain: SolvedChain, measured: Measured | None, units: Units, part: str) -> list[Statement]:
     """Statements on a chain; `part` is the name of its tip for people."""
     reach = chain.pose.on_targets.reach[chain.plan.report_rows]
     if measured is not None:
@@ -116,7 +116,7 @@ class _Verdict:
     def frames(self) -> Array:
         return self.chain.plan.report_frames
 
-    def statements(self, part: str) -> list[Sentence]:
+    def statements(self, part: str) -> list[Statement]:
         """First whether the visible bone does not follow, then the frames on target, then the others with their reasons."""
         on = self.measured.distances <= self._allowed()
         unseen = self._unseen()
@@ -128,7 +128,7 @@ class _Verdict:
             is_off = is_off & ~mask
         return said + self._between()
 
-    def _unseen(self) -> list[Sentence]:
+    def _unseen(self) -> list[Statement]:
         visibility = self.measured.visibility
         if visibility is None or visibility.follows or visibility.max_distance is None:
             return []
@@ -142,7 +142,7 @@ class _Verdict:
         seen = self.units.seen(self.measured.limb_length)
         return seen + (self.settings.tolerance if self.settings.keys == "REDUCE" else 0.0)
 
-    def _on_target(self, on: Mask, part: str) -> Sentence:
+    def _on_target(self, on: Mask, part: str) -> Statement:
         count, frames = int(np.count_nonzero(on)), len(on)
         named = {"part": part, "frames": frames}
         if 0 < count < frames:
@@ -170,7 +170,7 @@ class _Verdict:
             ("OVERRIDDEN" if overridden else "OTHERWISE", np.ones(self.reach.shape, dtype=bool)),
         ]
 
-    def _off(self, kind: str, mask: Mask) -> list[Sentence]:
+    def _off(self, kind: str, mask: Mask) -> list[Statement]:
         if not mask.any():
             return []
         values: dict[str, str | int] = {"count": int(np.count_nonzero(mask))}
@@ -179,7 +179,7 @@ class _Verdict:
             values |= {"distance": self.units.text(float(self.measured.distances[worst])), "frame": f"{self.frames[worst]:g}"}
         return [statement(kind, values, ranges(self.frames, mask))]
 
-    def _between(self) -> list[Sentence]:
+    def _between(self) -> list[Statement]:
         between = self.measured.between
         if between is None:
             return []
@@ -226,7 +226,7 @@ def chain_report(
     return replace(report, statements=[*verdict(chain, measured, units, part), *_flips(chain, twist)])
 
 
-def _flips(chain: SolvedChain, twist: Twist) -> list[Sentence]:
+def _flips(chain: SolvedChain, twist: Twist) -> list[Statement]:
     """A statement on frames at which a joint bends to its other side, where nobody has chosen a side.
 
     Chosen is a side that is named, stored, flipped or keyed; not one by default, nor Keep, which asks for the pose's own.

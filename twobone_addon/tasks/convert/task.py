@@ -22,7 +22,7 @@ from ...pipeline.report.units import Units, units_of
 from ...pipeline.stages import all_frames, chain_changes, evaluation_of, with_steps
 from ...pipeline.story import Agree, Sample, StartOver, Story, Task, Write, by_armature, with_range
 from ...records import extended, replace
-from ...said import Sentence, note
+from ...said import Sentence, Statement, note
 from ...scene.actions import OwnAction, actions_of, hold, is_held, key_span
 from ...scene.blender_types import Action, Object, Property, Scene
 from ...scene.lookup import find_armature
@@ -102,7 +102,7 @@ def _moved(limb: SolvedLimb, proof: Samples) -> Array:
     return farthest
 
 
-def _statement(limb: SolvedLimb, moved: Array, units: Units) -> Sentence:
+def _statement(limb: SolvedLimb, moved: Array, units: Units) -> Statement:
     """Statement on the limb's largest deviation `moved` `(R,)` from its motion on IK."""
     plan, worst = limb.plan.chain, int(np.argmax(moved))
     size = np.cbrt(np.abs(np.linalg.det(limb.keyed.solved.motion.world_from_armature[0, :3, :3])))
@@ -211,7 +211,7 @@ class Endings:
                 mute(end.ik)
 
 
-Remark: TypeAlias = tuple[Sentence, Sentence]
+Remark: TypeAlias = tuple[Statement, Sentence]
 """A statement for the status bar, and the note that says the same at greater length."""
 
 

@@ -23,7 +23,7 @@ from ...pipeline.report.reports import statement
 from ...pipeline.stages import chain_changes, evaluation_of, with_steps
 from ...pipeline.story import Sample, Span, Story, with_range
 from ...records import replace
-from ...said import Sentence, note
+from ...said import Sentence, Statement, note
 from ...scene.blender_types import Object, Property, Scene
 from ...scene.bones import ChainNames, read_rest_bone, rotation_path
 from ...scene.graph.rig_graph import Stillness, dependencies
@@ -154,7 +154,7 @@ class SwitchRanges:
         ]
 
     @property
-    def remarks(self) -> list[Sentence]:
+    def remarks(self) -> list[Statement]:
         """Status bar statements on frames that stay blended between the sides."""
         return [statement("HALFWAY", {"frames": frames_in_words(self.between)}, self.between)] if self.between else []
 
@@ -226,7 +226,7 @@ class SolvedPart:
 
     changes: Sequence[Change]
     notes: Sequence[Sentence] = ()
-    remarks: Sequence[Sentence] = ()
+    remarks: Sequence[Statement] = ()
     moved: float | None = None
     """Largest deviation of the limb's joints at the keyed frames, world units."""
     converted: SolvedLimb | None = None
@@ -254,7 +254,7 @@ class LimbSwitch:
     solve: Solve | None = None
     """`None` where the motion that the side already has is to be shown."""
     seen: SeenLimb | None = None
-    remarks: Sequence[Sentence] = ()
+    remarks: Sequence[Statement] = ()
     controls: Sequence[str] = ()
     """Bones that pose the visible ones on the wanted side."""
     lacks_ik: bool = False
