@@ -28,7 +28,7 @@ from ....pipeline.report.units import digits
 from ....pipeline.stages import all_frames, evaluation_of, with_steps
 from ....pipeline.story import Sample, Story
 from ....records import extended, replace
-from ....said import Sentence, note
+from ....said import Sentence, Statement, note
 from ....scene.blender_types import Object, PoseBone, Scene
 from ....scene.bones import location_path, read_rest_bone, rotation_path
 from ....scene.keys.guarding import refuse_unwritable
@@ -208,7 +208,7 @@ def _keyed_base(control: ControlPlan, steered: SteeredKeys) -> Control | None:
     return control.base if "Base" in steered.limb.used else None
 
 
-def lost_twists(solved: SolvedControls, seen: Seen) -> list[Sentence]:
+def lost_twists(solved: SolvedControls, seen: Seen) -> list[Statement]:
     """Statements on limb bones visibly twisted about their links compared with before: the IK does not control twist."""
     control, plan, lost = solved.control, solved.control.plan, []
     armature, before, rows = object_named(control.armature), solved.before.on(plan.frames), plan.report_rows
