@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..desk.shapes import ContentOfFile
 from ..errors import TwoBoneError
-from ..settings import BakeSettings
 from .exit_codes import ExitCode
+
+if TYPE_CHECKING:  # The way to standard output is cleared before Blender is imported, and they lead to it.
+    from ..desk.shapes import ContentOfFile
+    from ..settings import BakeSettings
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ import bpy
 from bpy.app.translations import pgettext_iface
 
 from ..said import Sentence
-from ..scene.keys.reading import is_rotation_animated
 from ..scene.lookup import LOST, MISSING_BONE, NOTHING_CHOSEN
 from ..settings import OPTION, OPTIONS
 from ..settings.options import Group, Option, OptionKind
@@ -257,6 +256,8 @@ def draw_switch_all(layout: bpy.types.UILayout, to: str) -> None:
 
 def draw_show_keys(layout: bpy.types.UILayout) -> None:
     """Draw the button that puts all limbs on FK and keeps the keys there, if FK has keys, such as those of a retarget."""
+    from ..scene.keys.reading import is_rotation_animated
+
     bones = [chain.id_data.pose.bones.get(chain.upper) for chain in _active_chains()]
     if any(bone is not None and is_rotation_animated(bone) for bone in bones):
         button = layout.operator("twobone.switch", text=SHOW_FK_KEYS, icon="HIDE_OFF")
