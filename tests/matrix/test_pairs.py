@@ -57,12 +57,13 @@ def keys_on(side):
     return found
 
 
-def assert_same(before, now, what):
+def assert_same(before, now, what, held_at=None):
+    """All keys are as before; at one frame beside a range there may be a new one, which holds what was there."""
     for place, keys in before.items():
-        assert [key[::2] for key in keys] == [key[::2] for key in now.get(place, [])], (what, place)
-        np.testing.assert_allclose(
-            [key[1] for key in keys], [key[1] for key in now[place]], atol=1e-6, err_msg=str((what, place))
-        )
+        own = {key[0] for key in keys}
+        present = [key for key in now.get(place, []) if key[0] in own or key[0] != held_at]
+        assert [key[::2] for key in keys] == [key[::2] for key in present], (what, place)
+        np.testing.assert_allclose([key[1] for key in keys], [key[1] for key in present], atol=1e-6, err_msg=str((what, place)))
 
 
 @pytest.mark.parametrize("order", ["early first", "late first"])
@@ -75,11 +76,14 @@ def test_keys_beside_stay_through_a_task_its_edit_and_its_clear(registered_addon
     assert TASKS[first](ranges[0]) == {"FINISHED"}
     before = keys_on(side)
     more = {} if second == "convert" else OTHERWISE
+    # A conversion over a part leaves the IK on beside it, and the bones below as they were up to the next frame.
+    held_at = BORDER + side if second == "convert" else None
     for what, given in (("done", {}), ("edited", more), ("again", more)):
         try:
             TASKS[second](ranges[1], **given)
         except RuntimeError as error:
             sentence_of(error)
-        assert_same(before, keys_on(side), what)
+        assert_same(before, keys_on(side), what, held_at)
     bpy.ops.twobone.clear_baked(**LIMB, **ranges[1])
-    assert_same(before, keys_on(side), "cleared")
+    # Clear says that it leaves what is outside its range.
+    assert_same(before, keys_on(side), "cleared", held_at)
