@@ -98,7 +98,8 @@ def sidebar(**changes):
         "scene": context.scene, "view_layer": context.view_layer, "mode": context.mode, "area": None, "window": None,
         "preferences": SimpleNamespace(system=SimpleNamespace(ui_scale=1.0), edit=context.preferences.edit),
         "workspace": Workspace(),
-        "region": SimpleNamespace(width=280, height=600), "window_manager": context.window_manager,
+        "region": SimpleNamespace(width=280, height=600),
+        "blend_data": context.blend_data, "window_manager": context.window_manager,
         "active_object": context.view_layer.objects.active, "object": context.view_layer.objects.active,
         "evaluated_depsgraph_get": context.evaluated_depsgraph_get,
     }  # fmt: skip
@@ -109,7 +110,7 @@ class Windows:
     """Stands in for the window manager of a window: who runs on in it, and the timers that tick for them."""
 
     def __init__(self):
-        self.running, self.timers, self.twobone_report = [], [], ""
+        self.running, self.timers = [], []
         self.redrawn = []
         viewport = SimpleNamespace(type="VIEW_3D", tag_redraw=lambda: self.redrawn.append("VIEW_3D"))
         self.windows = [SimpleNamespace(screen=SimpleNamespace(areas=[viewport]))]

@@ -57,7 +57,7 @@ def test_a_slow_bake_shows_progress_until_it_is_done(baking, slow):
     assert ShowsProgress.invoke(operator, context, None) == {"RUNNING_MODAL"}
     assert ShowsProgress.modal(operator, context, event("MOUSEMOVE")) == {"RUNNING_MODAL"}
     assert run_to_the_end(operator, context) == {"FINISHED"}
-    assert json.loads(context.window_manager.twobone_report)["frames"] == 40
+    assert json.loads(bpy.context.window_manager.twobone_report)["frames"] == 40
     assert context.workspace.status is None
     assert context.window_manager.timers == []
 
@@ -84,7 +84,7 @@ def test_stopped_during_the_proof_the_keys_stay(baking, slow):
     assert context.workspace.status.endswith("Esc: Skip"), "what is keyed stays, so nothing is cancelled any more"
     assert ShowsProgress.modal(operator, context, event("ESC")) == {"FINISHED"}
     assert operator.said[-1][1].endswith("; not verified")
-    assert json.loads(context.window_manager.twobone_report)["max_error"] is None
+    assert json.loads(bpy.context.window_manager.twobone_report)["max_error"] is None
 
 
 def test_a_window_closed_during_the_proof_leaves_the_keys_and_one_step_to_undo(baking, slow):
