@@ -291,7 +291,7 @@ def plant_report(
         places.append([then.places, *([] if now is None else [now.places])])
         leg_report = _leg_report(footing, planted, leg, then, now, keys=written)
         causes = sliding_causes(leg.before, leg_report.contacts, after)
-        chains.append(replace(leg_report, visible=visible, left=left, notes=[*leg_report.notes, *causes]))
+        chains.append(replace(leg_report, visible=visible, left=list(left), notes=[*leg_report.notes, *causes]))
     root, notes = None, list(plan.notes)
     if plan.root is not None:
         written = [channel for channel in keys if channel.pieces[0].path == plan.root.path]
