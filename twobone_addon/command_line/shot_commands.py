@@ -11,6 +11,7 @@ from typing import Any
 import bpy
 
 from ..desk.doing import carried_out
+from ..desk.judging import shortcomings
 from ..desk.meant import Chains, Meant, chains_given, chains_in_scope, meant
 from ..desk.shapes import ContentOfFile
 from ..errors import ChainError, FileError, SettingError
@@ -26,7 +27,6 @@ from ..tasks.audit import clips_of
 from ..tasks.bake import INSPECT
 from ..tasks.convert.plans import is_converted
 from ..tasks.convert.task import ConvertReport
-from ..tasks.plant.report.reports import missed_by
 from .batch.shots import ShotRecord, write_record
 from .exit_codes import ExitCode
 from .flags import ChainGroup, flag
@@ -316,7 +316,7 @@ def _bake(asked: Asked) -> Told:
     document = report.to_dict()
     missing = what_is_missing if request.actions == ACTIVE else missing_of_chains
     largest = None if asked.is_dry else asked.max_error
-    return Told(document, settings, missing(settings, document["chains"]), shortcomings(document, largest))
+    return Told(document, settings, missing(settings, document["chains"]), shortcomings(asked.table, report, max_error=largest))
 
 
 def _report(asked: Asked) -> Told:
@@ -329,7 +329,7 @@ def _report(asked: Asked) -> Told:
         asked.voice.say(said.text())
     document = replace(report, kind="inspect").to_dict()
     missing = what_is_missing(settings, document["chains"])
-    return Told(document, settings, missing, shortcomings(document, asked.max_error))
+    return Told(document, settings, missing, shortcomings(asked.table, report, max_error=asked.max_error))
 
 
 def _convert(asked: Asked) -> Told:
@@ -369,7 +369,6 @@ def _done(asked: Asked) -> Told:
     _tell(report, asked.voice)
     table, settings, active = request.table, request.chains.settings, request.active
     document = report.to_dict()
-    missed = [chain for chain in report.chains if not chain.is_on_target] if table.is_strict else []
     missing = None
     if not table.is_of_any_shot:
         names = dict.fromkeys(
@@ -378,21 +377,18 @@ def _done(asked: Asked) -> Told:
         rigs = (sentence for name in names for sentence in missing_in_rig(name))
         of_chains = table.of_chains and isinstance(report, BakeReport)
         missing = missing_of_chains(settings, document["chains"]) if of_chains else list(rigs)
-    return Told(document, settings, missing, [missed_by(chain).text() for chain in missed], request)
+    return Told(document, settings, missing, shortcomings(table, report), request)
 
 
 def _audit(asked: Asked) -> Told:
     """Measure clips and report whether each is fine, the worst first."""
     _, report = asked.done()
-    clips, missed = clips_of(report), []
+    clips = clips_of(report)
     asked.voice.say(report.sentence)
     for clip in clips:
         for said in clip.notes:
             asked.voice.say(f"  {clip.action}{': ' if clip.action else ''}{said}")
-        if not clip.is_fine:
-            missed.append(f"{clip.armature}{f', {clip.action}' if clip.action else ''}: {clip.sentence}.")
-    missed += [f'"{action.action}" failed: {action.reason.text()}' for action in getattr(report, "refused", ())]
-    return Told(report.to_dict(), (), missing_in_rig(clips[0].armature), missed)
+    return Told(report.to_dict(), (), missing_in_rig(clips[0].armature), shortcomings(asked.table, report))
 
 
 COMMANDS: Mapping[str, Callable[[Asked], Told]] = {
@@ -403,29 +399,6 @@ COMMANDS: Mapping[str, Callable[[Asked], Told]] = {
     "audit": _audit,
     "chains": _chains,
 }
-
-
-def shortcomings(report: Mapping[str, Any], max_error: float | None) -> list[str]:
-    """Return one sentence for each chain and each reason why it is not good enough; empty if all are.
-
-    report : the bake's report as a JSON document
-    max_error : largest acceptable error in world units; `None` for any
-    """
-    sentences = []
-    for chain in report["chains"]:
-        name = f"{chain['upper']} to {chain['lower']} of {chain['armature']}"
-        missed = chain["too_far"] + chain["too_near"]
-        if missed:
-            ranges = ", ".join(
-                f"{first:g}" if first == last else f"{first:g} to {last:g}" for first, last in chain["out_of_reach"]
-            )
-            sentences.append(f"{name}: {missed} of {chain['frames']} frames are out of reach ({ranges}).")
-        error = chain.get("max_error")
-        if max_error is not None and error is None and chain["reached"]:
-            sentences.append(f"{name}: the error was not measured. Leave --verify on.")
-        if max_error is not None and error is not None and error > max_error:
-            sentences.append(f"{name}: the tip is up to {error:.3g} off, more than {max_error:g}.")
-    return sentences
 
 
 def _tell(report: Any, voice: Voice) -> None:
