@@ -439,7 +439,7 @@ def nudge_report(plan: NudgePlan, solution: NudgeSolution, tips: Array | None = 
     missed = np.concatenate([np.empty(0, bool), *(part.solved.pose.on_targets.reach != Reach.REACHED for part in parts)])
     now = np.concatenate([np.empty((0, 3)), *(part.tips for part in parts)]) if tips is None else tips
     errors, at = magnitude(now - goals), np.abs(frames - plan.frame) <= NEAR_END
-    nudged = (now - before)[at][0] if at.any() else np.array(plan.new.offset if plan.new is not None else (0.0, 0.0, 0.0))
+    nudged = (now - before)[at][0] if at.any() else np.zeros(3)  # The nudge at this frame was removed.
     edited = 'Keys of "{limb}" were edited since the last nudge. Earlier nudges are part of its motion now.'
     notes = [note(edited, limb=plan.chain or names.upper)] if is_on_edited else []
     # Other nudges may move the tip at that frame as well.

@@ -97,6 +97,21 @@ def test_all_channels_are_keyed_on_the_same_frames_in_order(file, mode):
     assert {key.type for curve in curves_of(rig) for key in curve.keyframe_points} == {"GENERATED"}
 
 
+def test_the_sentence_grants_reduced_keys_their_tolerance_and_says_how_far_off_they_are(file):
+    rig, tolerance = make_leg("XYZ"), 0.05
+    target = follow([(-1, 1), (0, 1.6), (1.2, 0.7), (0, 1.2)], "BEZIER")
+    report = bake(RIG, target=target.name, keys="REDUCE", tolerance=tolerance, **BAKED)
+    frames = range(FRAMES[0], FRAMES[1] + 1)
+    places = []
+    for frame in frames:
+        bpy.context.scene.frame_set(frame)
+        places.append(tuple(target.matrix_world.translation))
+    farthest = np.linalg.norm(tips(rig, frames) - places, axis=-1).max()
+    assert 1e-3 < farthest <= tolerance
+    assert f"on target in all {len(frames)} frames" not in report["sentence"]
+    assert f"of the target in all {len(frames)} frames" in report["sentence"]
+
+
 def test_a_contact_stays_exactly_still(file):
     rig = make_leg("XYZ")
     key_places(
