@@ -119,7 +119,7 @@ def finished(task: TaskUnderTest) -> Iterator[Told]:
     yield "max_move", report["max_move"], np.linalg.norm(ends(("hips",))[:, 0] - hips, axis=1).max(), 1e-5
     yield "scale", report["scale"], 1.0, 1e-5
     for leg in report["chains"]:
-        assert leg["slide"] <= 2e-4, leg
+        assert leg["slide_between"] <= 2e-4, leg
         assert leg["contacts"] > 0, leg
         assert leg["sole_after"] < leg["sole_before"], leg
 
