@@ -23,7 +23,7 @@ from ..core.curves.frames import NEAR_FRAME
 from ..records import replace
 from ..said import Sentence, note
 from ..scene.blender_types import Channel, FCurve, Object, Scene
-from ..scene.keys.reading import read_frames
+from ..scene.keys.reading import curve_values, read_frames
 from ..scene.keys.replaced import Span
 from ..scene.keys.tables import ChannelKeys, are_within_any
 from ..scene.keys.writing import Change
@@ -75,7 +75,7 @@ class SeenOutside:
             fcurve = bag.fcurves.find(channel.path, index=channel.array_index) if bag is not None else None
             if fcurve is None:
                 continue
-            differ = np.abs(_played(fcurve, self.frames) - before) > OTHERWISE * max(1.0, float(np.abs(before).max()))
+            differ = np.abs(curve_values(fcurve, self.frames) - before) > OTHERWISE * max(1.0, float(np.abs(before).max()))
             if differ.any():
                 text = 'Outside the new keys "{name}" moves otherwise than before, from frame {first:g} to {last:g}.'
                 return [_warning(text, self.frames[differ], name=bone_in(channel.path) or owner.name)]
@@ -102,10 +102,6 @@ def _moved(quantities: Sequence[Quantity], before: Samples, after: Samples, unit
     text = 'Outside the new keys "{name}" is up to {distance} from where it was, from frame {first:g} to {last:g}.'
     at = after.frames[moved > ELSEWHERE * moved.max() / share]
     return [_warning(text, at, name=name, distance=units.text(float(moved.max())))]
-
-
-def _played(fcurve: FCurve, frames: Array) -> Array:
-    return np.array(list(map(fcurve.evaluate, frames.tolist())))
 
 
 def _carried(samples: Samples, quantity: Quantity, points: Array) -> Array:
@@ -135,7 +131,7 @@ def seen_outside(
         return None
     touched = _touched(write)
     values = {
-        (owner, Channel.of(fcurve)): _played(fcurve, frames)
+        (owner, Channel.of(fcurve)): curve_values(fcurve, frames)
         for owner, bones in touched.items()
         for fcurve in _curves_of(owner, bones)
     }

@@ -21,7 +21,7 @@ from ..errors import WriteError
 from ..records import replace
 from ..said import INFO, Sentence
 from ..scene.blender_types import Channel, FCurve, NlaTrack, Object, Property, Scene
-from ..scene.keys.reading import read_frames
+from ..scene.keys.reading import curve_values, read_frames
 from ..scene.keys.replaced import Span, united
 from ..scene.keys.tables import (
     INTERPOLATION,
@@ -254,7 +254,7 @@ def _played_values(scene: Scene, taken: Sequence[TakenOver]) -> Story[list[Array
         bag = curve_bag(kept.owner) if kept.source != TRACKS else None
         if bag is not None:
             fcurve = bag.fcurves.find(kept.channel.path, index=kept.channel.array_index)
-            values.append(np.array(list(map(fcurve.evaluate, kept.frames.tolist()))))
+            values.append(curve_values(fcurve, kept.frames))
         elif samples is not None and kept.owner.id_type == "OBJECT":
             values.append(samples.on(kept.frames).every(_quantity(kept)))
         else:

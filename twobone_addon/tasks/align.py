@@ -44,7 +44,7 @@ from ..scene.bones import ChainNames
 from ..scene.graph.lineage_reading import LineageReader
 from ..scene.graph.rig_graph import Node, Stillness, dependencies
 from ..scene.keys.guarding import refuse_unconvertible
-from ..scene.keys.reading import key_frames, motion_curves
+from ..scene.keys.reading import curve_values, key_frames, motion_curves
 from ..scene.keys.tables import INTERPOLATION, KEY_PLAIN, ChannelKeys, StraightKeys, read_keys
 from ..scene.lookup import object_named, objects_by_name, rotation_values
 from ..scene.rig.rolling import (
@@ -309,7 +309,7 @@ class _Source:
         """Values of the new channels at frames `(F,)`."""
         values = np.tile(np.array(self.channels.values, dtype=float), (len(frames), 1))
         for index, fcurve in self.channels.curves.items():
-            values[:, index] = [fcurve.evaluate(frame) for frame in frames]
+            values[:, index] = curve_values(fcurve, frames)
         return _as_eulers(self.bone, self.mode, self.turn, values)
 
 

@@ -104,6 +104,11 @@ def repeats(thing: Object, bone: str = "") -> bool:
     return any(modifier.type == "CYCLES" and not modifier.mute for modifier in modifiers)
 
 
+def curve_values(fcurve: FCurve, frames: Array) -> Array:
+    """Values `(F,)` that a curve plays at frames `(F,)`, with its modifiers and what lies beyond its keys."""
+    return np.array(list(map(fcurve.evaluate, frames.tolist())))
+
+
 def is_rotation_animated(bone: PoseBone) -> bool:
     """Whether curves, strips or a driver may animate the rotation of a bone."""
     return any(is_animated(bone.id_data, bone.path_from_id(name)) for name in ("rotation_quaternion", "rotation_euler"))
