@@ -39,7 +39,7 @@ def _overlapping_idle_ik(armature: Object) -> list[Constraint]:
     return [
         constraint
         for constraint, bones in chains
-        if _is_idle(armature, constraint) and any(other != constraint and bones & turned for other, turned in chains)
+        if any(other != constraint and bones & turned for other, turned in chains) and _is_idle(armature, constraint)
     ]
 
 
