@@ -145,6 +145,21 @@ def test_a_limit_that_would_hold_the_foot_is_refused_by_name_and_nothing_changes
     assert {fcurve.data_path for fcurve in curve_bag(rig).fcurves} == paths
 
 
+@pytest.mark.parametrize("has_keys", [True, False])
+def test_a_refused_switch_names_keep_where_fk_has_keys_to_show(empty_file, has_keys):
+    rig = rig_with(0.0)
+    move(rig)
+    limit = rig.pose.bones["foot_fk"].constraints.new("LIMIT_ROTATION")
+    limit.use_limit_x, limit.owner_space = True, "LOCAL"
+    for curve in [] if has_keys else list(curve_bag(rig).fcurves):
+        if "thigh_fk" in curve.data_path or "shin_fk" in curve.data_path:
+            curve_bag(rig).fcurves.remove(curve)
+    with pytest.raises(RuntimeError) as refused:
+        bpy.ops.twobone.switch(**LEG, to="FK", motion="BAKE")
+    assert ("Or set Motion to Keep" in str(refused.value)) == has_keys
+    assert bpy.ops.twobone.switch(**LEG, to="FK", motion="KEEP") == {"FINISHED"}
+
+
 @pytest.mark.parametrize("constraint", ["COPY_ROTATION", "DAMPED_TRACK"])
 def test_a_constraint_of_the_control_that_takes_its_motion_away_is_keyed_off_with_the_switch(empty_file, constraint):
     rig = rig_with(0.0)

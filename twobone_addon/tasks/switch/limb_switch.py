@@ -95,7 +95,12 @@ def is_moved_by_ik(search: FkSearch, within: Span) -> bool:
         return False
     if is_led:
         return True
-    return not any(is_rotation_animated(armature.pose.bones[name]) for name in (names.upper, names.lower))
+    return not has_own_keys(armature, names)
+
+
+def has_own_keys(armature: Object, names: ChainNames) -> bool:
+    """Whether the FK bones may have a motion of their own, which Keep shows."""
+    return any(is_rotation_animated(armature.pose.bones[name]) for name in (names.upper, names.lower))
 
 
 class FkSearch:

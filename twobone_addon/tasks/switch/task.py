@@ -24,7 +24,6 @@ from ...records import replace
 from ...said import Sentence
 from ...scene.actions import OwnAction
 from ...scene.blender_types import Object, Property, Scene
-from ...scene.keys.reading import is_rotation_animated
 from ...scene.keys.writing import Change
 from ...scene.lookup import find_armature
 from ...scene.rig.constraints import is_acting
@@ -34,7 +33,7 @@ from ...scene.visible.switches import set_value
 from ...settings import BakeSettings
 from ...settings.tasks import TABLES, SwitchSettings
 from ..convert.task import SEEN_TO_MOVE, Endings, ToEnd, playing_now
-from .limb_switch import NO_IK, LimbSwitch, SolvedPart, find_switch, solve_parts, switch_changes, switch_report
+from .limb_switch import NO_IK, LimbSwitch, SolvedPart, find_switch, has_own_keys, solve_parts, switch_changes, switch_report
 from .reports import SwitchedLimbs, SwitchReport
 
 
@@ -168,8 +167,7 @@ def _proved(scene: Scene, solved: SolvedSwitch, before: Samples, after: Samples)
         remedy = Sentence('Nothing was changed. Mute constraint "{constraint}" of bone "{bone}" first.', values)
     if any((part.moved or 0.0) > PLACED * limb.seen.length for part in solved.parts):
         remedy = Sentence("Nothing was changed: the rig's own IK cannot match this pose more closely.")
-    own = [limb.names.upper, limb.names.lower] if limb.to == "FK" else []
-    if any(is_rotation_animated(limb.armature.pose.bones[name]) for name in own):
+    if limb.to == "FK" and has_own_keys(limb.armature, limb.names):
         remedy = Sentence("{remedy} Or set Motion to Keep, which shows the keys that FK has.", {"remedy": remedy})
     refuse_movement(moved_bones(limb.seen, before.on(keyed), after.on(keyed), slack=slack), units, remedy)
     moved = moved_bones(limb.seen, before.on(inside), after.on(inside))
