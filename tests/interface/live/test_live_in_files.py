@@ -25,6 +25,26 @@ def miss(rig):
     return float((tip.yz - target.yz).length)
 
 
+def local_rig():
+    return next(thing for thing in bpy.context.scene.objects if thing.type == "ARMATURE" and thing.library is None)
+
+
+def linked_and_overridden(leg, folder):
+    """The leg and its target from a file of their own, linked into a new one as a library override."""
+    collection = bpy.data.collections.new("Character")
+    bpy.context.scene.collection.children.link(collection)
+    for thing in (leg, leg.twobone.chains[0].target):
+        bpy.context.scene.collection.objects.unlink(thing)
+        collection.objects.link(thing)
+    bpy.ops.wm.save_as_mainfile(filepath=str(folder / "character.blend"))
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    with bpy.data.libraries.load(str(folder / "character.blend"), link=True) as (_, wanted):
+        wanted.collections = ["Character"]
+    context = bpy.context
+    bpy.data.collections["Character"].override_hierarchy_create(context.scene, context.view_layer, do_fully_editable=True)
+    return local_rig()
+
+
 @needs_nodes
 def test_the_exporters_list_no_helper(leg, tmp_path):
     bpy.ops.twobone.live(state="ON")
@@ -43,24 +63,13 @@ def test_the_exporters_list_no_helper(leg, tmp_path):
 
 @needs_nodes
 def test_an_override_is_live_when_its_file_is_opened_again(leg, tmp_path):
-    collection = bpy.data.collections.new("Character")
-    bpy.context.scene.collection.children.link(collection)
-    for thing in (leg, leg.twobone.chains[0].target):
-        bpy.context.scene.collection.objects.unlink(thing)
-        collection.objects.link(thing)
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "character.blend"))
-    bpy.ops.wm.read_factory_settings(use_empty=True)
-    with bpy.data.libraries.load(str(tmp_path / "character.blend"), link=True) as (_, wanted):
-        wanted.collections = ["Character"]
-    context = bpy.context
-    bpy.data.collections["Character"].override_hierarchy_create(context.scene, context.view_layer, do_fully_editable=True)
-    rig = next(thing for thing in context.scene.objects if thing.type == "ARMATURE" and thing.library is None)
-    context.view_layer.objects.active = rig
+    rig = linked_and_overridden(leg, tmp_path)
+    bpy.context.view_layer.objects.active = rig
     bpy.ops.twobone.live(state="ON")
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
     bpy.ops.wm.read_factory_settings(use_empty=True)
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shot.blend"))
-    rig = next(thing for thing in bpy.context.scene.objects if thing.type == "ARMATURE" and thing.library is None)
+    rig = local_rig()
     assert is_live(rig.twobone.chains[0])
     for place in ((0.1, 0.3, 0.3), (0.1, -0.4, 0.5)):
         rig.twobone.chains[0].target.location = place
@@ -73,18 +82,7 @@ def test_an_override_is_live_when_its_file_is_opened_again(leg, tmp_path):
 @needs_nodes
 def test_a_library_with_live_limbs_is_live_where_it_is_linked_and_overridden(leg, tmp_path):
     bpy.ops.twobone.live(state="ON")
-    collection = bpy.data.collections.new("Character")
-    bpy.context.scene.collection.children.link(collection)
-    for thing in (leg, leg.twobone.chains[0].target):
-        bpy.context.scene.collection.objects.unlink(thing)
-        collection.objects.link(thing)
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "character.blend"))
-    bpy.ops.wm.read_factory_settings(use_empty=True)
-    with bpy.data.libraries.load(str(tmp_path / "character.blend"), link=True) as (_, wanted):
-        wanted.collections = ["Character"]
-    context = bpy.context
-    bpy.data.collections["Character"].override_hierarchy_create(context.scene, context.view_layer, do_fully_editable=True)
-    rig = next(thing for thing in context.scene.objects if thing.type == "ARMATURE" and thing.library is None)
+    rig = linked_and_overridden(leg, tmp_path)
     rig.twobone.chains[0].target.location = (0.1, 0.3, 0.3)
     assert miss(rig) < NEAR
 
