@@ -147,3 +147,22 @@ def test_a_cycle_that_was_imported_at_another_rate_stays_closed_and_is_planted_o
     assert armature.animation_data.action.frame_range[:] == (first, last)
     plant()
     assert [[tuple(key.co) for key in curve.keyframe_points] for curve in curves_of(armature)] == keys
+
+
+@pytest.mark.parametrize("length", [0.984, 1.016], ids=["shorter", "longer"])
+def test_a_cycle_whose_ends_lie_between_frames_is_told_as_one_whose_do_not(empty_file, length):
+    """As clips made at another rate have them: its frames are then a little less or more than one apart."""
+    armature, states, _ = make_cycle(rounds=1, frames=CYCLE + 1, raised=0.03)
+    key_contacts(armature, states)
+    for curve in curves_of(armature):
+        for key in curve.keyframe_points:
+            for place in (key.co, key.handle_left, key.handle_right):
+                place[0] = 1.0 + (place[0] - 1.0) * length
+        curve.update()
+    stances = sum(len(runs(side > 0)) for side in states.values())
+    report = plant(frame_range="CUSTOM", frame_start=1.0, frame_end=1.0 + CYCLE * length)
+    assert report["sentence"].startswith(f"{stances} contacts of 2 feet planted; ")
+    assert "slide more" not in report["sentence"]
+    for chain in report["chains"]:
+        assert chain["slid_more"] == []
+        assert max(contact["slide_after"] for contact in chain["contacts"]) < SLIDE

@@ -57,7 +57,9 @@ def test_what_is_asked_for_is_planted_and_the_size_of_each_repair_told(empty_fil
                 if contact["point"] in ("BOTH", point)
             ]
             assert contact["moved"] == pytest.approx(max(seen), abs=1e-4)
-    assert any("far from the animation" in said for said in report["notes"])
+    (count,) = (int(told) for said in report["notes"] for told in re.findall(r"far from the animation: (\d+)", said))
+    (planted,) = re.findall(r"(\d+) contacts of 2 feet planted", report["sentence"])
+    assert 0 < count <= int(planted) < sum(len(chain["contacts"]) for chain in report["chains"])
 
 
 SHUFFLES = Walk(slide=0.004, shuffle=0.07)

@@ -235,11 +235,16 @@ def taken_as_it_is(ground: str) -> Sentence:
     return Sentence("{ground} deforms; its shape at this frame was used", {"ground": ground})
 
 
+BEGINS_ANEW = 1.5
+"""Frames from the last of a contact to the first of the next where another stance begins: in a cycle whose ends lie between
+frames, steps are a little longer or shorter than one."""
+
+
 def steps(contacts: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
     """First and last frame of each stance, from those of its consecutive contacts, in order."""
     joined_contacts: list[tuple[float, float]] = []
     for first, last in contacts:
-        if joined_contacts and first - joined_contacts[-1][1] <= 1.0:
+        if joined_contacts and first - joined_contacts[-1][1] < BEGINS_ANEW:
             joined_contacts[-1] = (joined_contacts[-1][0], last)
         else:
             joined_contacts.append((first, last))

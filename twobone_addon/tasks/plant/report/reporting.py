@@ -11,7 +11,7 @@ from ....core.array_types import Array, Codes, Mask
 from ....core.arrays import every_row, magnitude
 from ....core.audit import STEP, pops
 from ....core.contacts.skating import skate_share
-from ....core.contacts.states import contacts_of_states, on_ball, on_heel, runs
+from ....core.contacts.states import Contact, contacts_of_states, on_ball, on_heel, runs
 from ....core.curves.frames import ranges
 from ....core.planting.cycles import round_way, ways_gone
 from ....core.planting.goals import SAMPLES_PER_FRAME
@@ -28,6 +28,7 @@ from ....scene.rig.constraints import acts_on
 from ....scene.rig.rest_reading import scaled_bone_above
 from ....scene.sampling.quantities import Quantity, Samples
 from ....scene.visible.skin import Skins
+from ...find_contacts.task import steps
 from ..keys.curves import ChannelPieces
 from ..plan.contacts import ground_after
 from ..plan.feet import LegMotion
@@ -104,31 +105,35 @@ def knee_acceleration(leg_track: LegTrack, frames_per_second: float) -> Array:
     return np.diff(angles, 2) * frames_per_second**2
 
 
-def slides(leg_track: LegTrack, frames: tuple[float, float], place: Array, *, is_ball: bool) -> tuple[float, float]:
+def slides(leg_track: LegTrack, frames: Array, place: Array, *, is_ball: bool) -> tuple[float, float]:
     """Largest distances of a point from its pin `place` `(3,)`: at the frames of a contact, and at all its sampled subframes."""
-    rows = slice(np.searchsorted(leg_track.frames, frames[0]), np.searchsorted(leg_track.frames, frames[1], side="right"))
+    rows = slice(np.searchsorted(leg_track.frames, frames[0]), np.searchsorted(leg_track.frames, frames[-1], side="right"))
     away = magnitude((leg_track.balls if is_ball else leg_track.heels)[rows] - place)
-    # A range need not begin on a whole frame; its frames are whole steps from its first.
-    whole = leg_track.frames[rows] % 1.0 == frames[0] % 1.0
-    return float(away[whole].max(initial=0.0)), float(away.max(initial=0.0))
+    return float(away[np.isin(leg_track.frames[rows], frames)].max(initial=0.0)), float(away.max(initial=0.0))
 
 
-def repair(before: LegTrack, after: LegTrack, frames: tuple[float, float], *, is_ball: bool) -> float:
+def repair(before: LegTrack, after: LegTrack, frames: Array, *, is_ball: bool) -> float:
     """Largest distance of a point after planting from its place before, at the frames of a contact."""
-    whole = np.arange(frames[0], frames[1] + 0.5)
-    old, new = before.at(whole), after.at(whole)
+    old, new = before.at(frames), after.at(frames)
     return float(magnitude(new.balls - old.balls if is_ball else new.heels - old.heels).max(initial=0.0))
 
 
-def slid_more(contacts: Sequence[PlantedContact], before: LegTrack, after: LegTrack, *, tolerated: float) -> list[SlidingContact]:
+def frames_within(frames: Array, contact: PlantedContact | Contact) -> Array:
+    """Those of the range's frames `(F,)` that a contact has; their steps are not whole where the ends of the range are none."""
+    return frames[(frames >= contact.first) & (frames <= contact.last)]
+
+
+def slid_more(
+    contacts: Sequence[PlantedContact], frames: Array, before: LegTrack, after: LegTrack, *, tolerated: float
+) -> list[SlidingContact]:
     """The contacts in which a standing point goes farther from where it stands down than it did before, by more than tolerated.
 
     Pins do not tell that, where a foot stood still beside its pin.
     """
     sliding = []
     for contact in contacts:
-        frames = np.arange(contact.first, contact.last + 0.5)
-        old, new = before.at(frames), after.at(frames)
+        within = frames_within(frames, contact)
+        old, new = before.at(within), after.at(within)
         pairs = [(old.balls, new.balls)] if contact.point != "HEEL" else []
         pairs += [(old.heels, new.heels)] if contact.point != "BALL" else []
         slides_of = [tuple(float(magnitude(places - places[0]).max()) for places in pair) for pair in pairs]
@@ -365,7 +370,9 @@ def _leg_report(
             *_inside_ground(footing, leg),
         ],
         max_stretch=float(leg.ratios.max()),
-        slid_more=[] if after is None else slid_more(contacts, before, after, tolerated=TOLERATED_SLIDE * leg.before.length),
+        slid_more=[]
+        if after is None
+        else slid_more(contacts, frames, before, after, tolerated=TOLERATED_SLIDE * leg.before.length),
     )
 
 
@@ -460,13 +467,14 @@ def _missed(leg: PlantedLeg, moves: Array) -> Array:
 
 
 def _far_repairs(chains: Sequence[LegReport], leg_length: float) -> list[Sentence]:
-    """Note the contacts whose repair is large enough to be seen as another motion, and the largest of them."""
-    far = [
-        (contact.moved, contact.first, contact.last, chain.chain)
-        for chain in chains
-        for contact in chain.contacts
-        if contact.moved is not None and contact.moved > LARGE_REPAIR * leg_length
-    ]
+    """Note how many contacts have a repair that is large enough to be seen as another motion, and the largest of them."""
+    far, count = [], 0
+    for chain in chains:
+        moved = [(contact.moved or 0.0, contact.first, contact.last, chain.chain) for contact in chain.contacts]
+        moved = [entry for entry in moved if entry[0] > LARGE_REPAIR * leg_length]
+        stances = steps((contact.first, contact.last) for contact in chain.contacts)
+        count += sum(any(first <= at <= last for _, at, _, _ in moved) for first, last in stances)
+        far += moved
     if not far:
         return []
     moved, first, last, name = max(far)
@@ -474,7 +482,7 @@ def _far_repairs(chains: Sequence[LegReport], leg_length: float) -> list[Sentenc
         note(
             'Contacts planted far from the animation: {count}; "{chain}" by {percent:.0f} % of the leg at frames '
             "{first:g}-{last:g}. Look at them, or lower Maximum Repair.",
-            count=len(far),
+            count=count,
             chain=name,
             percent=100.0 * moved / leg_length,
             first=first,
@@ -490,7 +498,7 @@ def _contacts(footing: Footing, leg: PlantedLeg, before: LegTrack, after: LegTra
         row = int(np.searchsorted(frames, contact.first))
         pins = [pin for pin in leg.pins if pin.first <= row <= pin.last]
         contact_pins = [pin for pin in pins if contact.point in ("BOTH", "BALL" if pin.is_ball else "HEEL")]
-        within = contact.first, contact.last
+        within = frames_within(frames, contact)
         old = [slides(before, within, pin.place, is_ball=pin.is_ball) for pin in contact_pins]
         new = None if after is None else [slides(after, within, pin.place, is_ball=pin.is_ball) for pin in contact_pins]
         yield PlantedContact(
