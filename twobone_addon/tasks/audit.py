@@ -576,6 +576,44 @@ def _compared(value: float, limit: float, frame: float, template: str, **values:
     return _Check(min(ratio, 1e9), frame, note(template, frame=frame, **values))
 
 
+def _all_or_alone(together: _Check, alone: Sequence[_Check]) -> list[_Check]:
+    """Checks of one measure of all feet and of each: one sentence, so one number, says what all do; else who does it alone."""
+    if together.ratio <= 1.0:
+        return [together, *alone]
+    return [replace(together, ratio=max(check.ratio for check in (together, *alone)))]
+
+
+def _standing_checks(
+    plan: AuditPlan, solution: Audited, feet: Sequence[LimbAudit], text: Callable[[float], str]
+) -> Iterator[_Check]:
+    """Compare slide and height of standing feet with their limits, of all feet and of each; `text` says lengths."""
+    settings, frames = plan.settings, plan.contacts.frames
+    rows = [(row.slide / limb.length, row.height / limb.length, row, limb) for limb in feet for row in limb.contacts]
+    slides, levels = [], []  # Of each foot.
+    for limb in feet:
+        who = {"limb": limb.chain}
+        start = limb.contacts[0].first if limb.contacts else float(frames[0])
+        if limb.slide is not None:
+            why = "{limb} slides by {distance} a contact (from frame {frame:g})"
+            far, farthest = limb.slide / limb.length, max(limb.contacts, key=lambda row: row.slide).first
+            slides.append(_compared(far, ALONE * settings.max_slide, farthest, why, distance=text(limb.slide), **who))
+        if limb.floating is not None:
+            why, high = "{limb} stands {distance} over the ground (frame {frame:g})", limb.floating / limb.length
+            levels.append(_compared(high, ALONE * settings.max_float, start, why, distance=text(limb.floating), **who))
+    if rows:
+        worst = max(rows, key=lambda row: row[0])
+        slide = float(np.median([row[0] for row in rows]))
+        why = "feet slide by {distance} a contact, farthest from frame {frame:g}"
+        distance = text(slide * worst[3].length)
+        slides = _all_or_alone(_compared(slide, settings.max_slide, worst[2].first, why, distance=distance), slides)
+        if solution.is_level:
+            level = float(np.median([row[1] for row in rows]))
+            why = "feet stand {distance} over the ground (frame {frame:g})"
+            first, distance = rows[0][2].first, text(abs(level) * worst[3].length)
+            levels = _all_or_alone(_compared(max(0.0, level), settings.max_float, first, why, distance=distance), levels)
+    yield from (*slides, *levels)
+
+
 def _checks(scene: Scene, plan: AuditPlan, solution: Audited) -> Iterator[_Check]:
     """Compare every measure that has a limit with it."""
     settings, units, frames = plan.settings, units_of(scene), plan.contacts.frames
@@ -584,35 +622,17 @@ def _checks(scene: Scene, plan: AuditPlan, solution: Audited) -> Iterator[_Check
 
     if solution.first:
         yield _compared(2.0, 1.0, float(frames[0]), "the first frame ({frame:g}) is a rest pose")
-    rows = [(row.slide / limb.length, row.height / limb.length, row, limb) for limb in feet for row in limb.contacts]
-    if rows:
-        worst = max(rows, key=lambda row: row[0])
-        slide = float(np.median([row[0] for row in rows]))
-        why = "feet slide by {distance} a contact, farthest from frame {frame:g}"
-        yield _compared(slide, settings.max_slide, worst[2].first, why, distance=text(slide * worst[3].length))
-        if solution.is_level:
-            level = float(np.median([row[1] for row in rows]))
-            why = "feet stand {distance} over the ground (frame {frame:g})"
-            yield _compared(
-                max(0.0, level), settings.max_float, rows[0][2].first, why, distance=text(abs(level) * worst[3].length)
-            )
+    yield from _standing_checks(plan, solution, feet, text)
     for limb in feet:
         who = {"limb": limb.chain}
         why, far = "{limb} was planted {share:.0%} of its length off the animation (frame {frame:g})", limb.departure or 0.0
         yield _compared(far, LARGE_REPAIR, limb.departure_frame or 0.0, why, share=far, **who)
         start = limb.contacts[0].first if limb.contacts else float(frames[0])
-        if limb.slide is not None:
-            why = "{limb} slides by {distance} a contact (from frame {frame:g})"
-            farthest = max(limb.contacts, key=lambda row: row.slide).first
-            yield _compared(limb.slide / limb.length, ALONE * settings.max_slide, farthest, why, distance=text(limb.slide), **who)
         # Toes are also low while they swing, so low frames alone do not prove skating; the speed of standing feet decides.
         if limb.slide is None or solution.standing_speed > CONTACT_FAST:
             why = "{limb} skates at {share:.0%} of its low frames"
             yield _compared(limb.skate_share or 0.0, settings.max_skate, start, why, share=limb.skate_share or 0.0, **who)
-        if limb.floating is not None and limb.sinking is not None and limb.sinking_share is not None:
-            why = "{limb} stands {distance} over the ground (frame {frame:g})"
-            high = limb.floating / limb.length
-            yield _compared(high, ALONE * settings.max_float, start, why, distance=text(limb.floating), **who)
+        if limb.sinking is not None and limb.sinking_share is not None:
             why, deep = "{limb} is up to {distance} in the ground, at {share:.0%} of the frames", limb.sinking / limb.length
             ratio = max(limb.sinking_share / OFTEN, deep / max(DEEP * settings.max_sink, 1e-9))
             yield _compared(ratio, 1.0, start, why, distance=text(limb.sinking), share=limb.sinking_share, **who)

@@ -62,6 +62,21 @@ def test_feet_that_slide_are_found():
     assert "slide by" in report["sentence"]
     assert "of the leg" not in report["sentence"]
     assert report["slide"] > 0.02
+    # Both feet slide: one number says it, not one more for each leg.
+    assert report["sentence"].count("slide") == 1
+
+
+def test_a_foot_that_slides_alone_is_named():
+    armature = walker()
+    location = {frame: (0.0, 0.012 * frame, 0.0) for frame in (1, 72)}
+    key_channel(armature, "location", location)
+    right = armature.twobone.chains["leg.R"]
+    right.enabled = False
+    assert bpy.ops.twobone.plant() == {"FINISHED"}
+    right.enabled = True
+    report = audit()
+    assert "feet slide" not in report["sentence"]
+    assert "leg.R slides by" in report["sentence"]
 
 
 @pytest.mark.parametrize("height, measure", [(0.04, "floating"), (-0.04, "sinking")])
