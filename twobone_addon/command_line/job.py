@@ -65,9 +65,13 @@ USES = tuple(dict.fromkeys((*OF_COMMAND, *READS_ONLY)))
 """Allowed values of a job's `use`: the sub-command that runs on each shot."""
 
 ALIASES = {"inspect": "report"} | {
-    name: command for command, table in OF_COMMAND.items() for name in (table.task, table.operator) if name != command
+    name: command
+    for command, table in OF_COMMAND.items()
+    for word in (table.task, table.operator)
+    for name in (word, word.replace("_", "-"))
+    if name != command
 }
-"""Uses by their other names: the task's, which is its report's `kind`, and its operator's."""
+"""Uses by their other names: the task's, which is its report's `kind`, and its operator's, with `_` or `-`."""
 
 WITH_CHAINS = {command for command, table in OF_COMMAND.items() if table.of_chains} | {"convert", "report"}
 """Uses that accept each other's jobs: they take chains and all bake settings. A conversion reads its limbs from the rig."""

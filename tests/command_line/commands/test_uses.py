@@ -31,7 +31,7 @@ def write_job(folder, **job):
 
 @pytest.mark.parametrize("table", TABLES.values(), ids=lambda table: table.task)
 def test_a_command_and_a_use_are_also_named_as_the_task_and_its_operator(tmp_path, table):
-    for name in (table.task, table.operator):
+    for name in (table.task, table.operator, table.task.replace("_", "-"), table.operator.replace("_", "-")):
         assert parse([name, "--quiet"]).command == table.command
         assert load_job(write_job(tmp_path, use=name, shots=[{"file": "a.blend", "use": name}])).use == table.command
 
