@@ -66,6 +66,7 @@ def rigify_walk(frames=250, *, through_scene=False):
         target = add_target(f"Target{number}", inward, frames, radius=0.1, plane=plane)
         made.append(Limb(rig.name, upper, lower, target.name, "POSE"))
     sway(rig, frames)
+    bpy.context.view_layer.update()  # The switches' drivers have their say, as before any operator.
     if through_scene:
         mover = add_target("Mover", (0, 0, 0), frames, radius=2.0, plane="XY")
         for name in (rig.name, *(limb.target for limb in made)):

@@ -70,6 +70,8 @@ def held_beside(
 
 def _missing(table: KeyTable, sides: Sequence[Sides]) -> list[Sides]:
     """The sides of which the table has no key at one frame at least; looked up at once, for there may be thousands."""
+    if not len(table["co"]):
+        return [pair for pair in sides if pair != (None, None)]
     frames = np.array([[np.nan if point is None else point[0] for point in pair] for pair in sides]).reshape(-1, 2)
     return [sides[number] for number in np.flatnonzero(~_has_keys(table, frames).all(axis=1)).tolist()]
 

@@ -31,14 +31,14 @@ from ..scene.keys.reading import is_animated, moving_curves
 from ..scene.keys.tables import HANDLES, KeyTable, read_keys
 from ..scene.live.limb_nodes import Angles, Followed, LimbNodes, PosedBone, PosedLimb, build_limb
 from ..scene.live.limbs import LiveLimb, drop_limb, live_limbs, write_limb
-from ..scene.lookup import object_named, rotation_values
+from ..scene.lookup import find_armature, object_named, rotation_values
 from ..scene.rig.constraints import is_constrained
 from ..settings import LIMB_PLANES, OPTION, BakeSettings
 from .gate import refuse_posed, who_poses
 from .motion.plan_motion import AimedMotion, followed_motion, motion_quantities
 from .motion.sampling import sample
 from .plan.chain_plan import ChainPlan
-from .plan.found_chain import find_chain
+from .plan.found_chain import chain_names, find_chain
 from .plan.planning import plan_bake
 from .pose.chain_task import chain_task, target_offset
 from .pose.limb_plane import UnaimedLimb
@@ -66,11 +66,17 @@ def go_live(scene: Scene, settings: BakeSettings) -> Object:
 
 def drop_live(settings: Any, active: Object | None) -> None:
     """Take away what poses the live limbs of some settings' chains; one that cannot be found is left to the task."""
+    limbs_of: dict[Object, list[LiveLimb]] = {}
     for chain in settings.chains:
         with suppress(TwoBoneError):
-            found = find_chain(chain, active)
-            for limb in live_limbs(found.armature):
-                if {found.names.upper, found.names.lower} & set(limb.bones):
+            armature = find_armature(chain.armature, active)
+            if armature not in limbs_of:
+                limbs_of[armature] = live_limbs(armature)
+            if not limbs_of[armature]:
+                continue
+            names = chain_names(armature, chain)
+            for limb in limbs_of[armature]:
+                if {names.upper, names.lower} & set(limb.bones):
                     drop_limb(limb)
 
 

@@ -176,9 +176,13 @@ def _shown_of(touched: Mapping[Object, Collection[str]]) -> list[Quantity]:
 def _frames_to_look_at(scene: Scene, changes: Sequence[Change], taken: Sequence[TakenOver]) -> Array:
     """Some whole frames at which nothing may change: those next to what may, and others to the end of what is played."""
     known = {(kept.owner, kept.channel): kept for kept in taken}
-    parts = [part for change in changes for part in _changed_parts(change, known)]
+    parts = []
+    for part in (part for change in changes for part in _changed_parts(change, known)):
+        if part[1] == EVERYWHERE:
+            return np.empty(0)
+        parts.append(part)
     spans = list(dict.fromkeys(span for _, span in parts))
-    if not spans or EVERYWHERE in spans:
+    if not spans:
         return np.empty(0)
     first, last = shown_frames(scene, [span for span in spans if np.isfinite(span).all()])
     keyed = np.concatenate([np.empty(0), *(frames for frames, _ in parts)])

@@ -100,6 +100,8 @@ def keeping_played(scene: Scene, write: Write) -> Story[Kept]:
     """
     changes = list(write.changes or ())
     found = list(_taken_over(scene, changes))
+    if not found:
+        return Kept(write)
     taken = [kept for kept in found if len(kept.beside)]
     again = _repeated([kept for kept in found if kept.source == CYCLES and not len(kept.beside)])
     for kept in taken:
@@ -126,23 +128,23 @@ def _taken_over(scene: Scene, changes: Sequence[Change]) -> Iterator[TakenOver]:
     spans: dict[tuple[Object, Channel], list[Span]] = {}
     parts_of = set[tuple[Object, Channel]]()
     for change in changes:
-        if change.destination == "NLA" or change.repeats:
-            continue
         owner = datablock_named(change.owner)
+        if change.destination == "NLA" or change.repeats or not _plays(owner):
+            continue
         for entry in change.keys:
             span = (float(entry.frames[0]), float(entry.frames[-1])) if change.in_pieces else change.within
             spans.setdefault((owner, entry.channel), []).append(span)
             if change.in_pieces and not change.is_whole:
                 parts_of.add((owner, entry.channel))
     for (owner, channel), parts in spans.items():
-        if owner.animation_data is None:
-            continue
         bag = curve_bag(owner)
         fcurve = bag.fcurves.find(channel.path, index=channel.array_index) if bag is not None else None
         shown = shown_frames(scene, parts)
         if fcurve is not None and len(fcurve.keyframe_points):
             source, frames = _own_reach(fcurve, parts, shown)
-            if not source and (owner, channel) in parts_of:
+            if not source and (owner, channel) not in parts_of:
+                continue
+            if not source:
                 # What has no setting to hold the curve beside a part of the motion holds it where that is looked at.
                 source, frames = HELD, np.array([min(first for first, _ in parts) - 1.0, max(last for _, last in parts) + 1.0])
                 frames = frames[(frames >= scene.frame_start) & (frames <= scene.frame_end)]
@@ -156,6 +158,12 @@ def _taken_over(scene: Scene, changes: Sequence[Change]) -> Iterator[TakenOver]:
             first = min(shown[0], *(strip.frame_start for strip in strips))
             last = max(shown[1], *(strip.frame_end for strip in strips))
             yield TakenOver(owner, channel, tuple(parts), TRACKS, _whole(first, last), tracks[-1].name)
+
+
+def _plays(owner: Object) -> bool:
+    """Whether anything has keys or strips for a datablock."""
+    data = owner.animation_data
+    return data is not None and (data.action is not None or bool(_playing_tracks(owner)))
 
 
 def shown_frames(scene: Scene, spans: Sequence[Span]) -> Span:

@@ -211,12 +211,14 @@ def _notes(armature: Object, rest: RestChain) -> tuple[Sentence, ...]:
 
 def _changing_mode(armature: Object, bone: PoseBone) -> list[Sentence]:
     """A note if a bone's rotation mode is keyed to others than the one whose channels get keys."""
-    modes = bone.bl_rna.properties["rotation_mode"].enum_items
     keyed = {
         round(float(value))
         for fcurve in moving_curves(armature, bone.path_from_id("rotation_mode"))
         for value in read_keys(fcurve)["co"][:, 1].tolist()
     }
+    if not keyed:
+        return []
+    modes = bone.bl_rna.properties["rotation_mode"].enum_items
     others = sorted(mode.name for mode in modes if mode.value in keyed and mode.identifier != bone.rotation_mode)
     if not others:
         return []

@@ -76,7 +76,10 @@ def together(record: type[Whole], chains: Sequence[Any], **given: Any) -> Whole:
     of all, lists follow each other, a switch is on where it is on in all, and everything else stands where all chains agree
     and is empty elsewhere.
     """
-    values = {name: _together([getattr(chain, name) for chain in chains], hint) for name, hint in _of_chain(record).items()}
+    of_chain = _of_chain(record)
+    if len(chains) == 1:
+        return record(**{**{name: getattr(chains[0], name) for name in of_chain}, "chains": list(chains), **given})
+    values = {name: _together([getattr(chain, name) for chain in chains], hint) for name, hint in of_chain.items()}
     if "frame_start" in values:
         values["frame_start"] = min((chain.frame_start for chain in chains), default=0.0)
     return record(**{**values, "chains": list(chains), **given})
@@ -92,8 +95,6 @@ def _of_chain(record: type) -> Mapping[str, Any]:
 
 
 def _together(values: Sequence[Any], hint: Any) -> Any:
-    if len(values) == 1:
-        return values[0]
     kinds = set(get_args(hint)) if isinstance(hint, UnionType) else {hint}
     known = [value for value in values if value is not None]
     if get_origin(hint) in {list, Sequence}:

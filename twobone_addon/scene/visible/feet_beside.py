@@ -11,6 +11,7 @@ from ...said import Sentence
 from ..blender_types import Object, PoseBone
 from ..bones import ChainNames
 from ..graph.rig_graph import Node, RigGraph
+from ..lookup import read_once
 from ..rig.constraints import is_acting
 from ..rig.rest_reading import carrier_of, feet_elsewhere, stays_behind
 
@@ -23,6 +24,11 @@ TURNING_ONLY = {
 
 def feet_beside(armature: Object, names: ChainNames) -> list[PoseBone]:
     """The bones at a limb's end that are parented elsewhere, whether they follow it or not."""
+    return read_once(_feet_of, (armature, names))
+
+
+def _feet_of(limb: tuple[Object, ChainNames]) -> list[PoseBone]:
+    armature, names = limb
     is_loose = carrier_of(armature, names) != names.tip
     return [armature.pose.bones[names.tip]] if is_loose else feet_elsewhere(armature, names)
 

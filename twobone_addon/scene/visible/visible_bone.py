@@ -309,10 +309,12 @@ def shown_bone(armature: Object, names: ChainNames, skins: Skins | None = None) 
     others = [] if deforms else [other for other in skins.followers(armature) if skins.deforms_a_mesh(other)]
     candidates = [shown for other in others for shown in linked.shown_beside(other, mid, tip)]
     if not candidates:
+        is_seen = armature.data.bones[names.lower].use_deform
+        if is_seen and (not deforms or skins.deforms_a_mesh(armature, names.lower)):
+            return linked.shown((armature.name, names.lower))
         candidates = [shown for shown in linked.shown_beside(armature, mid, tip) if shown.bone != names.lower]
-        pose_bone = armature.pose.bones[names.lower]
-        if pose_bone.bone.use_deform and (not candidates or skins.deforms_a_mesh(armature, pose_bone.name) or not deforms):
-            candidates = [linked.shown((armature.name, pose_bone.name))]
+        if is_seen and not candidates:
+            candidates = [linked.shown((armature.name, names.lower))]
     return max(candidates, key=lambda shown: shown.share) if candidates else None
 
 
