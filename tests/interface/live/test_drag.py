@@ -9,6 +9,7 @@ from mathutils import Matrix, Vector
 from tests.interface.acting import joints_world
 from tests.interface.recording import Acting, Layout, Windows, event, sidebar
 from tests.tasks.checks.file_dump import differences, dump_file
+from tests.tasks.rigs.switched_leg import switched_leg
 from tests.tasks.scenes import add_empty
 from twobone_addon.interface.live.drag import TWOBONE_OT_drag
 from twobone_addon.interface.live.gizmos import BESIDE, TWOBONE_GGT_chain
@@ -260,3 +261,21 @@ def test_a_click_without_a_move_changes_nothing_and_leaves_no_undo_step(leg_in_s
     begin(*dragging, value="PRESS")
     assert TWOBONE_OT_drag.modal(*dragging, event("LEFTMOUSE", "RELEASE", **pixels(0, 0))) == {"CANCELLED"}
     assert differences(before, dump_file()) == []
+
+
+def test_a_limb_that_is_seen_on_ik_is_not_dragged_where_nobody_sees_it(empty_file):
+    rig = switched_leg()
+    chain = rig.twobone.chains.add()
+    chain.name, chain.upper, chain.lower = "Leg", "thigh_fk", "shin_fk"
+    bpy.context.view_layer.objects.active = rig
+    said = []
+    operator = Acting(TWOBONE_OT_drag, report=lambda kinds, text: said.append((kinds, text)))
+    context = sidebar(
+        window_manager=Windows(), area=SimpleNamespace(type="VIEW_3D", regions=[sidebar_region(), viewport()]),
+    )  # fmt: skip
+    before = dump_file()
+    assert TWOBONE_OT_drag.invoke(operator, context, event("LEFTMOUSE", "PRESS", **pixels(0, 0))) == {"CANCELLED"}
+    ((kinds, text),) = said
+    assert kinds == {"ERROR"}
+    assert 'The visible limb ("shin_def") does not follow bone "shin_fk"' in text
+    assert not differences(before, dump_file())

@@ -107,6 +107,7 @@ class TWOBONE_OT_drag(NeedsChain, bpy.types.Operator):
         """Plan the drag from the present pose; raises a `TwoBoneError`."""
         import numpy as np
 
+        from ...pipeline.gate import refuse_posed, who_poses
         from ...pipeline.pose.pictures import chain_picture
         from ...pipeline.pose.present import dragging_plan
         from ...tasks.give.guides import target_guide
@@ -116,6 +117,8 @@ class TWOBONE_OT_drag(NeedsChain, bpy.types.Operator):
         armature, depsgraph = active_armature(context), context.evaluated_depsgraph_get()
         settings = stored_settings(armature, chain_in(context), {})
         self.present = dragging_plan(context.scene, settings)
+        frame = context.scene.frame_current_final
+        refuse_posed(who_poses(context.scene, armature, self.present.plan.names, (frame, frame)))
         tip = target_guide(armature.evaluated_get(depsgraph), self.present.plan.names).location_world
         picture = chain_picture(self.present, context.scene, depsgraph, tip)
         normal = np.cross(*picture.axes.T)
