@@ -3,7 +3,7 @@
 In a window the refusal may open a dialog that shows the reason with the settings, to correct them and try again.
 """
 
-from typing import Any
+from typing import Any, ClassVar
 
 import bpy
 from bpy.app.translations import pgettext_iface, pgettext_rpt
@@ -87,6 +87,8 @@ class CanBeCorrected:
     """Why the last try was refused, while the dialog that shows it is open."""
     has_taken_remedy = False
     """Whether the dialog's own button goes on with what helps."""
+    late: ClassVar[Sentence | None] = None
+    """Why a run that took its time was refused, while an operator is invoked that shows this in its dialog."""
 
     def ask_to_correct(self, context: bpy.types.Context, sentence: Sentence) -> set[str]:
         """Open the dialog; if it cannot be shown or no setting can help, report the error and cancel."""
@@ -126,8 +128,19 @@ class CanBeCorrected:
         self.begin_anew()
         return {"CANCELLED"}
 
+    def ask_late(self, context: bpy.types.Context, sentence: Sentence) -> set[str]:
+        """Handle a refusal after some time, when this operator has its events already: another one opens the dialog."""
+        if not can_ask(context) or not self.can_be_corrected():
+            return refuse(self, sentence)
+        CanBeCorrected.late = sentence
+        try:
+            self.begin_anew()
+        finally:
+            CanBeCorrected.late = None
+        return {"CANCELLED"}
+
     def begin_anew(self) -> None:
-        """Invoke the operator again from its dialog, which is closing, with all that was given."""
+        """Invoke the operator again, which ends here, with all that was given."""
         self.refusal = None
         # Blender spells an operator's name in two ways: `twobone.bake`, and `TWOBONE_OT_bake` on a running operator.
         operator = getattr(bpy.ops.twobone, self.bl_idname.rpartition("_OT_")[2].rpartition(".")[2])

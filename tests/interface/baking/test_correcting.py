@@ -6,7 +6,7 @@ import bpy
 import pytest
 
 from tests.interface.baking.playing import playing
-from tests.interface.recording import Layout, Windows, sidebar
+from tests.interface.recording import Layout, Windows, event, sidebar
 from tests.tasks.checks.all_keys import all_keys
 from tests.tasks.checks.targets import curves_of
 from tests.tasks.scenes import add_empty, key_channel, leg_with_chain
@@ -14,6 +14,7 @@ from twobone_addon.errors import SettingError
 from twobone_addon.interface import refusing
 from twobone_addon.interface.operators.bake import TWOBONE_OT_bake, TWOBONE_OT_bake_all
 from twobone_addon.interface.operators.of_tasks import OPERATORS
+from twobone_addon.interface.refusing import CanBeCorrected
 from twobone_addon.interface.running import progress
 from twobone_addon.interface.running.progress import ShowsProgress
 
@@ -179,22 +180,66 @@ def test_a_limb_that_ik_poses_is_offered_the_switch_that_lets_the_bake_through(s
     assert bpy.ops.twobone.bake_all(scope="ACTIVE") == {"FINISHED"}
 
 
-@pytest.mark.parametrize("operator", [TWOBONE_OT_bake, TWOBONE_OT_bake_all])
-@pytest.mark.parametrize("played", ["track", "cycle"])
-def test_where_too_much_is_played_beside_the_keys_the_dialog_goes_on_with_what_helps(operator, stored_leg, monkeypatch, played):
-    monkeypatch.setattr(refusing, "can_ask", lambda _context: True)
-    key_channel(stored_leg.pose.bones["upper"], "rotation_quaternion", {1: (1, 0, 0, 0), 7: (1, 0.2, 0, 0), 13: (1, 0, 0, 0)})
-    data = stored_leg.animation_data
+def play_too_much(leg, played):
+    """A stored chain over a few frames of a motion that is played beside them over more than can be keyed."""
+    key_channel(leg.pose.bones["upper"], "rotation_quaternion", {1: (1, 0, 0, 0), 7: (1, 0.2, 0, 0), 13: (1, 0, 0, 0)})
+    data = leg.animation_data
     if played == "track":
         strip = data.nla_tracks.new().strips.new("walks", 1, data.action)
         strip.scale, strip.repeat, data.action = 10.0, 900.0, None
     else:
         bpy.context.scene.frame_end = 40_000
-        for curve in curves_of(stored_leg):
+        for curve in curves_of(leg):
             curve.modifiers.new("CYCLES")
-    chain = stored_leg.twobone.chains[0]
+    chain = leg.twobone.chains[0]
     chain.target = chain.target or add_empty()
     chain.frame_range, chain.frame_start, chain.frame_end = "CUSTOM", 3, 5
+    return chain
+
+
+@pytest.mark.parametrize("played", ["track", "cycle"])
+@pytest.mark.parametrize("operator", [TWOBONE_OT_bake, TWOBONE_OT_bake_all])
+def test_a_refusal_after_some_time_opens_the_same_dialog(operator, stored_leg, monkeypatch, played):
+    """An operator that has its events already ends, and another one of its kind opens the dialog with the same settings."""
+    chain = play_too_much(stored_leg, played)
+    for module in (refusing, progress):
+        monkeypatch.setattr(module, "can_ask", lambda _context: True)
+    monkeypatch.setattr(progress, "PATIENCE_IN_SECONDS", -1.0)
+    monkeypatch.setattr(progress, "SLICE_IN_SECONDS", 60.0)
+    context = sidebar(window=object(), window_manager=Dialogs(), scene=bpy.context.scene)
+    others = []
+
+    def begin(how, **given):
+        others.append((how, playing(operator, **given)))
+        return ShowsProgress.invoke(others[-1][1], context, None)
+
+    called = SimpleNamespace(bake=begin, bake_all=begin)
+    monkeypatch.setattr(refusing, "bpy", SimpleNamespace(ops=SimpleNamespace(twobone=called), types=bpy.types, app=bpy.app))
+    acting = playing(operator, **({"stored": chain.name} if operator is TWOBONE_OT_bake else {"scope": "ACTIVE"}))
+    assert ShowsProgress.invoke(acting, context, None) == {"RUNNING_MODAL"}
+    assert context.window_manager.opened == []
+    assert ShowsProgress.modal(acting, context, event("TIMER")) == {"CANCELLED"}
+    ((how, other),) = others
+    ((opened, dialog),) = context.window_manager.opened
+    assert (how, opened) == ("INVOKE_DEFAULT", other)
+    assert context.window_manager.timers == acting.said == []
+    helps = ("destination",) if played == "track" else ("frame_range", "frame_start", "frame_end")
+    if operator is TWOBONE_OT_bake:
+        assert dialog["confirm_text"] == ("Into an NLA Strip" if played == "track" else "Over the Whole Cycle")
+        assert other.stored == chain.name
+        assert bpy.ops.twobone.bake(stored=chain.name, **{name: getattr(other, name) for name in helps}) == {"FINISHED"}
+    else:
+        other.layout = Layout()
+        operator.draw(other, context)
+        assert other.layout.properties() == list(helps)
+    assert CanBeCorrected.late is None
+
+
+@pytest.mark.parametrize("operator", [TWOBONE_OT_bake, TWOBONE_OT_bake_all])
+@pytest.mark.parametrize("played", ["track", "cycle"])
+def test_where_too_much_is_played_beside_the_keys_the_dialog_goes_on_with_what_helps(operator, stored_leg, monkeypatch, played):
+    monkeypatch.setattr(refusing, "can_ask", lambda _context: True)
+    chain, data = play_too_much(stored_leg, played), stored_leg.animation_data
     acting = playing(operator)
     context = sidebar(window=object(), window_manager=Dialogs(), scene=bpy.context.scene)
     assert ShowsProgress.invoke(acting, context, None) == {"RUNNING_MODAL"}
@@ -227,8 +272,7 @@ def test_what_takes_its_time_is_begun_anew_from_the_dialog_so_that_it_can_be_sto
     called = SimpleNamespace(bake=lambda how, **given: calls.append((how, given)))
     monkeypatch.setattr(refusing, "bpy", SimpleNamespace(ops=SimpleNamespace(twobone=called), types=bpy.types))
     monkeypatch.setattr(progress, "can_ask", lambda _context: True)
-    if is_slow:
-        monkeypatch.setattr(progress, "PATIENCE_IN_SECONDS", 0.0)
+    monkeypatch.setattr(progress, "PATIENCE_IN_SECONDS", 0.0 if is_slow else 60.0)
     stored_leg.twobone.chains[0].target = add_empty("Goal")
     keys = all_keys(stored_leg)
     acting = playing(TWOBONE_OT_bake, switch_first=True)

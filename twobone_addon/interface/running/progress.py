@@ -136,6 +136,8 @@ class ShowsProgress(CanBeCorrected):
 
         forget_known()
         show_listed(self.properties)
+        if self.late is not None:
+            return self.ask_to_correct(context, self.late)
         follow_selection(context.view_layer)
         try:
             with self._restoring_names():
@@ -169,7 +171,7 @@ class ShowsProgress(CanBeCorrected):
                 report = self.begun.work(SLICE_IN_SECONDS)
         except TwoBoneError as error:
             self._clean_up(context)
-            return refuse(self, error.sentence)
+            return self.ask_late(context, error.sentence)
         if report is not None:
             self._clean_up(context)
             return self._done(context, self.begun, report)
