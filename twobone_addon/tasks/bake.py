@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,17 @@ from ..pipeline.pose.solving import SolvedChain, curves_of_poses, solve_chain_po
 from ..pipeline.proof import prove
 from ..pipeline.report.between import Measured
 from ..pipeline.report.reporting import chain_report, fingerprints_of
-from ..pipeline.report.reports import BakeReport, ChainReport, Refused, Report, Results, bake_report, skipped_chains, statement
+from ..pipeline.report.reports import (
+    BakeReport,
+    ChainReach,
+    ChainReport,
+    Refused,
+    Report,
+    Results,
+    bake_report,
+    skipped_chains,
+    statement,
+)
 from ..pipeline.report.twist import largest_twists
 from ..pipeline.report.units import units_of
 from ..pipeline.stages import all_frames, chain_changes, evaluation_of, with_steps
@@ -57,27 +67,14 @@ class PlannedCurve:
     """Number of keys."""
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedChain:
+@dataclass(frozen=True, kw_only=True)
+class PlannedChain(ChainReach):
     """One chain as a bake would key it: what its report would say of it, and settings."""
 
     name: str
     """Name by which it was asked for, of several."""
     action: str
     """Name of the action, where several were chosen; else empty."""
-    armature: str
-    upper: str
-    lower: str
-    tip: str
-    target: str
-    frames: int
-    frame_start: float
-    frame_end: float
-    reached: int
-    too_far: int
-    too_near: int
-    degenerate: int
-    out_of_reach: list[list[float]]
     target_bone: str
     plane: str
     plane_space: str
@@ -109,12 +106,8 @@ class PlannedChain:
         )
 
 
-OF_REPORT = (
-    "armature", "upper", "lower", "tip", "target", "frames", "frame_start", "frame_end",
-    "reached", "too_far", "too_near", "degenerate", "out_of_reach",
-)  # fmt: skip
 OF_SETTINGS = ("target_bone", "plane", "plane_space", "bend", "depth", "destination")
-"""What a dry run tells of each chain, from its report and its settings."""
+"""Settings of each chain that a dry run tells."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,7 +139,8 @@ def planned_chain(keyed: KeyedChain, report: ChainReport, action: str) -> Planne
     """Describe the keys that a bake would write for a chain in an action."""
     plan = keyed.solved.plan
     links = np.diff(plan.rest.rest_joints(), axis=0)
-    values = {name: getattr(report, name) for name in OF_REPORT} | {name: getattr(plan.settings, name) for name in OF_SETTINGS}
+    values = {entry.name: getattr(report, entry.name) for entry in fields(ChainReach)}
+    values |= {name: getattr(plan.settings, name) for name in OF_SETTINGS}
     return PlannedChain(
         name=plan.settings.label,
         action=action,

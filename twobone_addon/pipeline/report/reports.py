@@ -153,12 +153,10 @@ class Worst(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChainReport(Told):
-    """The report of one chain. Distances are in world units, frames are scene frames."""
+class ChainReach(Told):
+    """One chain, the frames at which it follows its target, and where that is in reach."""
 
     # Without slots: the report of several chains has these fields beside those of a report.
-    TELLS: ClassVar[tuple[str, ...]] = ("sentence",)
-
     armature: str
     upper: str
     lower: str
@@ -168,12 +166,6 @@ class ChainReport(Told):
     """Number of baked frames."""
     frame_start: float
     frame_end: float
-    keys: int
-    """Keys in the range, over all channels."""
-    full_rate_keys: int
-    """Keys that one on every frame would take; more than `keys` after Reduce."""
-    channels: int
-    """F-Curves that hold them."""
     reached: int
     """Frames at which the target is in reach."""
     too_far: int
@@ -184,6 +176,20 @@ class ChainReport(Told):
     """Frames at which the target determines no pose."""
     out_of_reach: list[list[float]]
     """`[first, last]` ranges of frames too far or too near."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChainReport(ChainReach):
+    """The report of one chain. Distances are in world units, frames are scene frames."""
+
+    TELLS: ClassVar[tuple[str, ...]] = ("sentence",)
+
+    keys: int
+    """Keys in the range, over all channels."""
+    full_rate_keys: int
+    """Keys that one on every frame would take; more than `keys` after Reduce."""
+    channels: int
+    """F-Curves that hold them."""
     max_error: float | None = None
     """Largest measured distance of the tip from the target's projection on the plane, frames in reach only.
     `None` also where no frame is in reach."""
