@@ -7,7 +7,7 @@
 Two characters with two legs each: "rig" has the names of Rigify's FK bones, "Rig" has short ones and a stored chain. Their
 targets step up and down within reach, in the plane of the leg. In the second shot the left leg of "Rig" is on Blender's IK. In
 the third both left legs swing on FK, and have controls for an IK that is off. In the fourth "Hero" has a copy of the rotations of
-"Mocap", a walker with longer legs.
+"Mocap", a walker with longer legs. In the fifth "rig" is what Rigify makes of its basic human, on FK, its left leg swinging.
 """
 
 import json
@@ -27,6 +27,7 @@ CHARACTERS = {
     "Rig": ("thigh.{}", "shin.{}", "foot.{}", {"L": ["Foot.L", "Foot"], "R": ["Foot.R"]}),
 }
 PLAIN, ON_IK, WITH_CONTROLS, RETARGETED = "plain.blend", "on_ik.blend", "with_controls.blend", "retargeted.blend"
+RIGIFY, NAMES = "rigify.blend", "names.json"
 PLACES = ((1, -0.2, 0.2), (FRAMES // 2, 0.1, 0.4), (FRAMES, 0.3, 0.25))
 
 
@@ -52,8 +53,8 @@ def make_shots(folder: Path) -> None:
     chain = rig.twobone.chains.add()
     chain.upper, chain.lower, chain.target, chain.plane = "thigh.L", "shin.L", foot, "YZ"
     bpy.ops.wm.save_as_mainfile(filepath=str(folder / PLAIN))
-    make_controls("Rig", "thigh.L", "shin.L", ("Foot.L", "PoleTarget.L"))
-    make_controls("rig", "thigh_fk.L", "shin_fk.L", ("Foot IK.L", "Knee IK.L"))
+    make_controls("Rig", "thigh.L", "shin.L", ("foot_ik.L", "thigh_ik_target.L"))
+    make_controls("rig", "thigh_fk.L", "shin_fk.L", ("foot_ik.L", "thigh_ik_target.L"))
     bpy.ops.wm.save_as_mainfile(filepath=str(folder / WITH_CONTROLS))
     bpy.ops.wm.open_mainfile(filepath=str(folder / PLAIN))
     rig, foot = bpy.data.objects["Rig"], bpy.data.objects["Foot.L"]
@@ -65,6 +66,30 @@ def make_shots(folder: Path) -> None:
     bpy.ops.wm.read_factory_settings(use_empty=True)
     make_retargeted()
     bpy.ops.wm.save_as_mainfile(filepath=str(folder / RETARGETED))
+    make_rigify()
+    bones = {rig.name: sorted(bone.name for bone in rig.data.bones) for rig in bpy.data.objects if rig.type == "ARMATURE"}
+    (folder / NAMES).write_text(json.dumps(bones), encoding="utf-8")
+    bpy.data.objects.remove(bpy.data.objects["metarig"])
+    bpy.ops.wm.save_as_mainfile(filepath=str(folder / RIGIFY))
+
+
+def make_rigify() -> None:
+    """The rig beside the metarig that it is made from, with targets that step in front of and behind the ankles."""
+    from tests.real.generated_rigs import generated_rig, turn_forwards
+
+    rig = generated_rig("basic_human")
+    turn_forwards(rig)
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = 1, FRAMES
+    for side, names in CHARACTERS["rig"][3].items():
+        ankle = rig.data.bones[f"foot_fk.{side}"].head_local
+        for name in names:
+            target = bpy.data.objects.new(name, None)
+            scene.collection.objects.link(target)
+            for frame, along, up in PLACES:
+                target.location = (ankle.x, ankle.y + 0.5 * along, ankle.z + 0.5 * up)
+                target.keyframe_insert("location", frame=frame)
+    swing(rig, "thigh_fk.L", "shin_fk.L")
 
 
 def make_retargeted() -> None:
@@ -115,6 +140,11 @@ def make_controls(name: str, upper: str, lower: str, controls: tuple[str, str]) 
     ik = character.pose.bones[lower].constraints.new("IK")
     ik.target, ik.subtarget, ik.pole_target, ik.pole_subtarget = character, controls[0], character, controls[1]
     ik.chain_count, ik.influence = 2, 0.0
+    swing(character, upper, lower)
+
+
+def swing(character: bpy.types.Object, upper: str, lower: str) -> None:
+    """Key a leg that goes back and forth."""
     for frame, angle in ((1, -0.2), (FRAMES // 2, 0.5), (FRAMES, 0.1)):
         for part, turn in ((upper, angle), (lower, 0.3 + 0.5 * angle)):
             bone = character.pose.bones[part]

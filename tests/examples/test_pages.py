@@ -15,6 +15,7 @@ from tests.house.source import ROOT, name_of
 
 # The names of its shots alone: the scene itself needs bpy.
 PLAIN, ON_IK, WITH_CONTROLS, RETARGETED = "plain.blend", "on_ik.blend", "with_controls.blend", "retargeted.blend"
+RIGIFY, NAMES = "rigify.blend", "names.json"
 
 SCENE = ROOT / "tests" / "examples" / "page_scene.py"
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -23,13 +24,18 @@ JOB_PAGE = ROOT / "docs" / "command_line.md"
 RECIPES = ROOT / "docs" / "recipes.md"
 # The extension as it is installed: tests/real_program imports it from there.
 INSTALLED = "bl_ext.user_default.twobone"
-# A farm's own module, which is not to be had here.
-FOREIGN = "from outline import"
 # What a script or command speaks of: where none of these words is in it, the plain shot has all of it.
-SHOT_FOR = {r"target_bone=|twobone\.switch|^switch ": WITH_CONTROLS, "convert": ON_IK, "finish_retarget": RETARGETED}
+# Where Rigify's names are in it, the shot has a human that Rigify made.
+SHOT_FOR = {
+    r"thigh_fk|\"rig\"|--armature rig\b": RIGIFY,
+    r"target_bone=|twobone\.switch|^switch ": WITH_CONTROLS,
+    "convert": ON_IK,
+    "finish_retarget": RETARGETED,
+}
 
 SAVES_NOTHING = {"report", "chains", "audit", "export-contacts"}
-KNEES_IN_SHOT, AS_AT_REST = 4, 0.99
+JOINTS_IN_SHOT, AS_AT_REST = 4, 0.99
+MANY_NAMES = 6
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("bpy") is None, reason="there is no Blender in this Python")
 
@@ -42,9 +48,13 @@ def numbered(found):
     return [pytest.param(text, id=f"{name_of(page)}-{number}") for number, (page, text) in enumerate(found)]
 
 
-SCRIPTS = [(page, script) for page in PAGES if page != RECIPES for script in blocks(page, "python") if FOREIGN not in script]
-ON_SHOT = re.compile(r"^ *blender shot\.blend --command twobone (.*)$", re.MULTILINE | re.IGNORECASE)
+SCRIPTS = [(page, script) for page in PAGES if page != RECIPES for script in blocks(page, "python")]
+ON_SHOT = re.compile(r"^ *blender (?:--background )?shot\.blend --command twobone (.*)$", re.MULTILINE | re.IGNORECASE)
 COMMANDS = [(page, command) for page in PAGES for command in ON_SHOT.findall(page.read_text(encoding="utf-8"))]
+OF_JOB = re.compile(r"^blender (?:--background )?--command twobone (batch .*)$", re.MULTILINE)
+BATCHES = [(page, command) for page in PAGES for command in OF_JOB.findall(page.read_text(encoding="utf-8"))]
+# What the scripts for a shell do is tried where a farm is to be had: tests/command_line/batch/test_slurm.py.
+FARMS = ROOT / "docs" / "farms.md"
 
 
 @pytest.fixture(scope="module")
@@ -109,15 +119,54 @@ def test_a_command_on_a_shot_succeeds_as_it_stands(command, shots, folder):
 def assert_joints_bend_as_at_rest(told):
     """Knees bend about the axis of the rest pose, forwards, and neither bone is twisted in the joint, at every frame."""
     (joints,) = re.findall(r"^SEEN (.+)$", told, re.MULTILINE)
-    assert len(json.loads(joints)) == KNEES_IN_SHOT
+    assert len(json.loads(joints)) == JOINTS_IN_SHOT
     assert min(json.loads(joints)) > AS_AT_REST
 
 
-def test_the_job_on_the_page_bakes_its_shots(folder):
-    page = JOB_PAGE.read_text(encoding="utf-8")
-    (command,) = re.findall(r"^blender --command twobone (batch .* --timeout .*)$", page, re.MULTILINE)
+@pytest.mark.parametrize("command", numbered(BATCHES))
+def test_a_batch_bakes_the_shots_of_the_job_on_the_page(command, folder):
+    for variable, value in {"#NUMBER": "#1", "$SLURM_ARRAY_TASK_ID": "1", "$JOB": "JOB.toml"}.items():
+        command = command.replace(variable, value)
     run([sys.executable, "-m", "twobone_addon", *shlex.split(command)], folder)
     assert_joints_bend_as_at_rest(run([sys.executable, str(SCENE), "baked/first.blend"], folder))
+
+
+def test_the_job_with_a_shot_that_differs_bakes_it_too(folder):
+    (folder / "JOB.toml").write_text(blocks(JOB_PAGE, "toml")[1], encoding="utf-8")
+    (folder / "other.py").write_text("import bpy\nbpy.data.objects['Rig'].name = 'Rig.002'\nbpy.ops.wm.save_mainfile()\n")
+    (folder / "shots" / "sh020.blend").write_bytes((folder / "shots" / "first.blend").read_bytes())
+    run([sys.executable, str(SCENE), "shots/sh020.blend", "other.py"], folder)
+    run([sys.executable, "-m", "twobone_addon", "batch", "JOB.toml"], folder)
+    for shot in ("first", "sh020"):
+        assert_joints_bend_as_at_rest(run([sys.executable, str(SCENE), f"baked/{shot}.blend"], folder))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_block_of_a_page_is_tried(page):
+    """Here, in the tests of the recipes, or with a farm."""
+    tried = {("python", script) for _, script in SCRIPTS} | {("toml", job) for job in blocks(JOB_PAGE, "toml")}
+    tried |= {("python", script) for script in blocks(RECIPES, "python")} | {("bash", script) for script in blocks(FARMS, "bash")}
+    for language, text in fenced(page):
+        lines = text.splitlines() if not language else []
+        assert (language, text) in tried or lines, (page, text)
+        assert [line for line in lines if not ON_SHOT.fullmatch(line) and not OF_JOB.fullmatch(line)] == []
+
+
+def test_bones_of_rigs_on_the_pages_are_those_of_real_rigs(shots):
+    """Rigify's human, and the rig that Rigify makes of it; recipes have characters of their own."""
+    real = json.loads((shots / NAMES).read_text(encoding="utf-8"))
+    words = r"upper|lower|tip|toe|bone|target_bone|pole_bone"
+    told = [text for page in PAGES if page != RECIPES for _, text in fenced(page)]
+    told += [command for _, command in COMMANDS]
+    found = {name for text in told for name in re.findall(rf"\b(?:{words}) ?= ?\"([^\"{{]+)\"", text)}
+    found |= {name for text in told for name in re.findall(r"--(?:upper|lower|tip) (\S+)", text)}
+    assert len(found) > MANY_NAMES
+    assert found <= {name for bones in real.values() for name in bones}
+
+
+def fenced(page):
+    """Language and text of each block."""
+    return re.findall(r"^```(\w*)\n(.*?)^```$", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
 
 
 def test_the_command_for_two_legs_bends_both_knees_forwards(shots, folder):
