@@ -146,9 +146,16 @@ def test_too_long_a_strip_is_refused_with_the_track_and_a_remedy(walking):
 def test_the_proof_looks_outside(walking, monkeypatch):
     """With the keys beside left out, as if they had been forgotten, the report says where the limb moved."""
     monkeypatch.setattr(played, "_with_played", lambda _owner, entry, *_, **__: entry)
-    report = json.dumps(bake(**ON_TARGET, **PART))
-    assert "Outside the new keys" in report
-    assert "from where it was, from frame" in report
+    before = tails(walking, BESIDE)
+    report = bake(**ON_TARGET, **PART)
+    (moved,) = report["moved_outside"]
+    far = np.linalg.norm(tails(walking, BESIDE) - before, axis=1)
+    assert (moved["name"], moved["action"]) == ("lower", "")
+    # It looks at a few frames, and at points beside the bone as well.
+    assert 0.1 * far.max() < moved["max_moved_outside"] < 2.0 * far.max()
+    assert {moved["frame_start"], moved["frame_end"]} <= {frame for frame, way in zip(BESIDE, far, strict=True) if way > 1e-3}
+    said = re.escape(f"from where it was, from frame {moved['frame_start']:g} to {moved['frame_end']:g}.")
+    assert [note for note in report["notes"] if re.fullmatch(rf'Outside the new keys "lower" is up to \S+ \S+ {said}', note)]
 
 
 def put_and(spoil, monkeypatch):
@@ -175,6 +182,8 @@ def test_the_proof_looks_outside_where_plain_keys_are_all_that_plays(walking, mo
     put_and(spoil, monkeypatch)
     report = json.dumps(bake(**ON_TARGET, **part)).replace('\\"', '"')
     assert 'Outside the new keys "lower" moves otherwise than before, from frame 1 to ' in report
+    (moved,) = json.loads(bpy.context.window_manager.twobone_report)["moved_outside"]
+    assert (moved["name"], moved["max_moved_outside"], moved["frame_start"]) == ("lower", None, 1.0)
 
 
 def test_the_proof_looks_outside_a_strip(walking, monkeypatch):
@@ -184,7 +193,9 @@ def test_the_proof_looks_outside_a_strip(walking, monkeypatch):
         strip = walking.animation_data.nla_tracks[-1].strips[0]
         strip.extrapolation = "HOLD"
 
-    assert "Outside the new keys" not in json.dumps(bake(**ON_TARGET, **PART, destination="NLA"))
+    unspoilt = bake(**ON_TARGET, **PART, destination="NLA")
+    assert unspoilt["moved_outside"] == []
+    assert "Outside the new keys" not in json.dumps(unspoilt)
     put_and(spoil, monkeypatch)
     report = json.dumps(bake(**ON_TARGET, **PART, destination="NLA")).replace('\\"', '"')
     assert re.search(r'Outside the new keys "lower" is up to \S+ \S+ from where it was, from frame 1 to 60', report)

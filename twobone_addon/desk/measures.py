@@ -17,6 +17,10 @@ QUARTERS = "frames of the contact and the quarters between"
 RANGE = "all frames of the range"
 
 OF_BAKES = ("bake", "inspect", "convert", "give")
+EVERY_REPORT = (
+    *OF_BAKES, "switch", "clear", "align", "find_limbs", "find_contacts", "import_contacts", "export_contacts", "plant",
+    "finish_retarget", "fit_root", "nudge", "audit",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +82,10 @@ MEASURES = (
     Measure(
         "moved", ("switch",), ("max_moved",),
         "visible joint from its place before", "all frames of the parts that were switched", LENGTH,
+    ),
+    Measure(
+        "moved outside", EVERY_REPORT, ("max_moved_outside",),
+        "any point of a touched bone or object from its place before", "some frames outside the new keys", LENGTH,
     ),
     Measure(
         "round trip", ("give", "plant"), ("max_round_trip",),

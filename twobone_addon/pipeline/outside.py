@@ -33,6 +33,7 @@ from ..scene.sampling.quantities import Quantity, Samples
 from ..scene.versions import curve_bag
 from .played import TakenOver, has_cycles, shown_frames
 from .proof import seen_below
+from .report.reports import MovedOutside
 from .report.units import Units
 from .story import Sample, Story, Write
 
@@ -64,11 +65,11 @@ class SeenOutside:
     """What Blender is to evaluate; `None` where the curves tell all."""
     before: Samples | None = None
 
-    def changes(self, after: Samples | None, units: Units) -> list[Sentence]:
-        """A warning with the frames at which anything is somewhere else now; none where nothing is."""
+    def changes(self, after: Samples | None, action: str) -> MovedOutside | None:
+        """What is somewhere else now, of all the most, with its frames; `None` where nothing is."""
         if after is not None and self.before is not None and self.look is not None:
-            moved = _moved(self.look.quantities, self.before, after, units)
-            if moved:
+            moved = _moved(self.look.quantities, self.before, after, action)
+            if moved is not None:
                 return moved
         for (owner, channel), before in self.values.items():
             bag = curve_bag(owner)
@@ -77,18 +78,23 @@ class SeenOutside:
                 continue
             differ = np.abs(curve_values(fcurve, self.frames) - before) > OTHERWISE * max(1.0, float(np.abs(before).max()))
             if differ.any():
-                text = 'Outside the new keys "{name}" moves otherwise than before, from frame {first:g} to {last:g}.'
-                return [_warning(text, self.frames[differ], name=bone_in(channel.path) or owner.name)]
-        return []
+                at = self.frames[differ]
+                return MovedOutside(bone_in(channel.path) or owner.name, action, None, float(at[0]), float(at[-1]))
+        return None
 
 
-def _warning(text: str, at: Array, **values: str) -> Sentence:
-    first, last = float(at[0]), float(at[-1])
-    return replace(note(text, **values, first=first, last=last), frames=((first, last),))
+def said_moved(moved: MovedOutside, units: Units) -> Sentence:
+    """A warning about what moved outside the new keys."""
+    values: dict[str, str | float] = {"name": moved.name, "first": moved.frame_start, "last": moved.frame_end}
+    text = 'Outside the new keys "{name}" moves otherwise than before, from frame {first:g} to {last:g}.'
+    if moved.max_moved_outside is not None:
+        text = 'Outside the new keys "{name}" is up to {distance} from where it was, from frame {first:g} to {last:g}.'
+        values["distance"] = units.text(moved.max_moved_outside)
+    return replace(note(text, **values), frames=((moved.frame_start, moved.frame_end),))
 
 
-def _moved(quantities: Sequence[Quantity], before: Samples, after: Samples, units: Units) -> list[Sentence]:
-    """A warning about what has moved most, relative to its size; none where nothing has moved."""
+def _moved(quantities: Sequence[Quantity], before: Samples, after: Samples, action: str) -> MovedOutside | None:
+    """What has moved most, relative to its size; `None` where nothing has moved."""
     worst: tuple[float, str, Array] | None = None
     for quantity in quantities:
         size = _size_of(quantity, before)
@@ -97,11 +103,10 @@ def _moved(quantities: Sequence[Quantity], before: Samples, after: Samples, unit
         if moved.max() > ELSEWHERE * size and (worst is None or moved.max() / size > worst[0]):
             worst = float(moved.max() / size), quantity.bone or quantity.object, moved
     if worst is None:
-        return []
+        return None
     share, name, moved = worst
-    text = 'Outside the new keys "{name}" is up to {distance} from where it was, from frame {first:g} to {last:g}.'
     at = after.frames[moved > ELSEWHERE * moved.max() / share]
-    return [_warning(text, at, name=name, distance=units.text(float(moved.max())))]
+    return MovedOutside(name, action, float(moved.max()), float(at[0]), float(at[-1]))
 
 
 def _carried(samples: Samples, quantity: Quantity, points: Array) -> Array:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from ..errors import ObjectError, TwoBoneError
+from ..records import replace
 from ..said import INFO, Sentence
 from ..scene.actions import OwnAction, Stage, staged
 from ..scene.blender_types import Object, Property, Scene
@@ -27,10 +28,10 @@ from .beginning import Beginning, ToWrite, starting_over
 from .chosen_actions import ACTIVE, chosen_of_all
 from .live import drop_live
 from .motion.sampling import sample_steps
-from .outside import SeenOutside, seen_outside
+from .outside import SeenOutside, said_moved, seen_outside
 from .plan.found_chain import refuse_unknown
 from .played import keeping_played
-from .report.reports import Refused
+from .report.reports import MovedOutside, Refused
 from .report.units import units_of
 from .story import (
     Agree,
@@ -258,6 +259,8 @@ class _Told:
     """What the runner did for it."""
     seen: SeenOutside | None = None
     """What was seen outside its keys before these were written."""
+    moved: MovedOutside | None = None
+    """What was seen to have moved there, once these were written."""
     sampled: Sample | None = None
     """The last sampling that it asked for before it wrote."""
 
@@ -498,7 +501,8 @@ class _Telling:
                     if told.seen is not None:
                         look = told.seen.look
                         seen = None if look is None else (yield from self._sampled(look, progress, is_proof=True))
-                        told.notes += told.seen.changes(seen, units_of(self.scene))
+                        told.moved = told.seen.changes(seen, told.action)
+                        told.notes += [said_moved(told.moved, units_of(self.scene))] if told.moved is not None else []
                 if progress.is_unseen:
                     yield progress.at(1.0)
             except SkipCheckError:
@@ -515,4 +519,6 @@ class _Telling:
         with self.watch.stage("report"):
             unused = list(dict.fromkeys([*unused, *(said for told in stories for said in told.notes)]))
             kind, seconds, refused = self.task.table.task, self.watch.seconds, self.playback.refused
-            return self.task.joined(Results(kind, self.scene, reports, refused, seconds, is_dry, actions, name, unused))
+            report = self.task.joined(Results(kind, self.scene, reports, refused, seconds, is_dry, actions, name, unused))
+            moved = [told.moved for told in stories if told.moved is not None]
+            return replace(report, moved_outside=moved) if moved else report

@@ -62,6 +62,22 @@ class Refused:
         return FAILED
 
 
+@dataclass(frozen=True, slots=True)
+class MovedOutside:
+    """A bone or an object that is somewhere else than before outside the keys of a run, where all was to stay."""
+
+    name: str
+    """Name of the bone, or of the object."""
+    action: str
+    """Name of the action, where several were chosen; empty where it is what is played."""
+    max_moved_outside: float | None
+    """Largest distance of any point of it from where it was; `None` where only values of curves were compared."""
+    frame_start: float
+    """First frame at which that was seen."""
+    frame_end: float
+    """Last frame at which that was seen."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report(Told):
     """The report of a run, or of one action of it."""
@@ -80,6 +96,8 @@ class Report(Told):
     """The slowest [way of sampling](how_it_works.md#sampling) that was used; several by armature, empty for none."""
     refused: list[Refused] = field(default_factory=list)
     """The actions, of several, and chains in them that failed."""
+    moved_outside: list[MovedOutside] = field(default_factory=list)
+    """What moved outside the new keys, where everything was to stay, one in each action. Empty without `verify`."""
 
     @property
     def summary(self) -> Sentence:
