@@ -29,7 +29,7 @@ from ..scene.blender_types import Object, Scene
 from ..scene.bones import rest_numbers, rotation_channel, rotation_path
 from ..scene.keys.reading import is_animated, moving_curves
 from ..scene.keys.tables import HANDLES, KeyTable, read_keys
-from ..scene.live.limb_nodes import Angles, Followed, LimbNodes, PosedBone, PosedLimb, build_limb
+from ..scene.live.limb_nodes import Angles, Followed, LimbNodes, PosedBone, PosedLimb, Source, build_limb
 from ..scene.live.limbs import LiveLimb, drop_limb, live_limbs, write_limb
 from ..scene.lookup import find_armature, object_named, rotation_values
 from ..scene.rig.constraints import is_constrained
@@ -42,7 +42,7 @@ from .plan.found_chain import chain_names, find_chain
 from .plan.planning import plan_bake
 from .pose.chain_task import chain_task, target_offset
 from .pose.limb_plane import UnaimedLimb
-from .pose.solving import unaimed_limbs
+from .pose.solving import kept_end_turn, unaimed_limbs
 
 MOST_FRAMES = 24
 """Frames of the range at which a limb is looked at: what makes it uneven is keyed over more than a few frames."""
@@ -320,6 +320,8 @@ class _LimbConstants:
         still = settings.plane not in LIMB_PLANES
         sides = self._sides()
         stretched = scale_carriers(self.rest)
+        turn = plan.source.turn if plan.source is not None else np.eye(3)
+        kept = kept_end_turn(plan, self.motion) if settings.end_rotation == "TARGET" and plan.end_bone is not None else np.eye(3)
         upper, lower = self.rest.turning
         return LimbNodes(
             armature=plan.names.armature,
@@ -332,9 +334,8 @@ class _LimbConstants:
             reach=settings.reach,
             inputs={**self._inputs(still=still), "Side": sides[0]},
             target=Followed(settings.target, settings.target_bone),
-            target_offset=tuple(self.offset.tolist()),
-            source=Followed(settings.target, settings.target_root_bone) if plan.source is not None else None,
-            source_scale=plan.source.scale if plan.source is not None else 1.0,
+            target_offset=tuple((turn @ self.offset).tolist()),
+            source=self._source(),
             root_bone=above if self.is_in_armature else "",
             pole=Followed(settings.pole, settings.pole_bone) if settings.plane == "POLE" else None,
             axes=self._axes() if still else None,
@@ -342,7 +343,7 @@ class _LimbConstants:
             plane_object=settings.plane_object if settings.plane == "OBJECT" else "",
             end_rotation=settings.end_rotation if plan.end_bone is not None else "NONE",
             end_kept=self._end_kept(),
-            end_turn=self._rotation(plan.source.turn[None]) if plan.source is not None else (0.0, 0.0, 0.0),
+            end_turn=self._rotation((turn @ kept)[None]),
             influence=settings.influence,
             influence_keys=self._keys("influence"),
             side_keys=sides[1],
@@ -351,6 +352,13 @@ class _LimbConstants:
             posed=self.posed,
             reference=fingerprint(self.armature, settings, tuple(bone.name for bone in self.rest.bones)),
         )
+
+    def _source(self) -> Source | None:
+        source, settings = self.plan.source, self.plan.settings
+        if source is None:
+            return None
+        heading = float(np.arctan2(source.heading[1, 0], source.heading[0, 0]))
+        return Source(Followed(settings.target, settings.target_root_bone), source.scale, heading)
 
     def _own_scale(self, index: int) -> tuple[float, float, float]:
         scale = self._rows(self.motion.chain.channels[index].scale)

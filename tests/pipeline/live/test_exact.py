@@ -181,6 +181,7 @@ CASES = {
     "end like the target": (None, {"end_rotation": "TARGET"}),
     "end partly like the target": (bent, {"end_rotation": "TARGET", "influence": 0.4}),
     "end kept": (None, {"end_rotation": "KEEP"}),
+    "end on its target, what lies between kept": (None, {"end_rotation": "TARGET", "target_offset": "KEEP"}),
     "end kept where the limb stretches": (None, {"end_rotation": "KEEP", "reach": "STRETCH"}),
     "object scaled": (scaled(2, 2, 2), {}, NEXT_TO_STRAIGHT),
     "object scaled unevenly": (scaled(1, 1.5, 0.7), {}),

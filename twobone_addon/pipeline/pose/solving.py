@@ -325,11 +325,8 @@ def _end_rotation(plan: ChainPlan, motion: AimedMotion, turned: TurnedChain) -> 
     end = plan.end_bone
     if end is None or motion.end_pose is None:
         return None
-    follows, offset = plan.settings.end_rotation == "TARGET", np.eye(3)
-    if follows and plan.settings.target_offset == "KEEP":
-        # Kept is what lies between target and bone at the first keyed frame.
-        first = picked_rows(motion, plan.report_rows[:1])
-        offset = np.swapaxes(_end_on_target(first), -1, -2) @ _end_as_posed(first)
+    follows = plan.settings.end_rotation == "TARGET"
+    offset = kept_end_turn(plan, motion) if follows else np.eye(3)
 
     def rotations(part: slice) -> Array:
         now = sliced(motion, part)
@@ -342,6 +339,14 @@ def _end_rotation(plan: ChainPlan, motion: AimedMotion, turned: TurnedChain) -> 
         return nearest_rotation(np.swapaxes(nearest_rotation(inherited), -1, -2) @ orientation)
 
     return in_parts(rotations, len(motion.frames))
+
+
+def kept_end_turn(plan: ChainPlan, motion: AimedMotion) -> Array:
+    """Rotation `(3, 3)` from the target to the end bone: what lies between them at the first keyed frame, if that is kept."""
+    if plan.settings.target_offset != "KEEP":
+        return np.eye(3)
+    first = picked_rows(motion, plan.report_rows[:1])
+    return (np.swapaxes(_end_on_target(first), -1, -2) @ _end_as_posed(first))[0]
 
 
 def _end_as_posed(motion: AimedMotion) -> Array:

@@ -77,6 +77,14 @@ class Formula:
         """The point transformed by a matrix."""
         return self.node("FunctionNodeTransformPoint", place, matrix)
 
+    def direction(self, way: Value, matrix: Value) -> Any:
+        """The vector transformed by a matrix, without its translation."""
+        return self.node("FunctionNodeTransformDirection", way, matrix)
+
+    def inverse(self, matrix: Value) -> Any:
+        """The inverse of a matrix."""
+        return self.node("FunctionNodeInvertMatrix", matrix)
+
     def either(self, condition: Value, if_not: Value, then: Value) -> Any:
         """One of two numbers."""
         return self.node("GeometryNodeSwitch", condition, if_not, then, input_type="FLOAT")

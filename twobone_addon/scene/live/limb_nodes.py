@@ -68,6 +68,16 @@ class PosedLimb:
 
 
 @dataclass(frozen=True, slots=True)
+class Source:
+    """Another character's limb, from whose root the target's distance is applied at the limb's own."""
+
+    root: Followed
+    scale: float
+    heading: float
+    """Angle about the world's Z axis from the way that the other character faces."""
+
+
+@dataclass(frozen=True, slots=True)
 class LimbNodes:
     """All that a limb is posed from. What a person can key is here as keys, all else as numbers in the helper's space."""
 
@@ -87,9 +97,7 @@ class LimbNodes:
     target: Followed
     target_offset: tuple[float, float, float]
     """The tip's goal in the target's space."""
-    source: Followed | None
-    """Bone from which the target's distance is scaled and applied at the limb's root; `None` without one."""
-    source_scale: float
+    source: Source | None
     root_bone: str
     """Bone that carries the root joint where that is another than `above`; else empty."""
     pole: Followed | None
@@ -186,10 +194,11 @@ class _LimbTree:
             root = formula.point(tuple(nodes.inputs["Root"]), carrier.outputs["Transform"])
             formula.put(core.inputs["Root"], root)
         target = self._place(nodes.target)
-        goal = target.outputs["Location"]
+        goal = self._carried_over(target.outputs["Location"], root)
         if any(nodes.target_offset):
-            goal = formula.point(nodes.target_offset, target.outputs["Transform"])
-        formula.put(core.inputs["Target"], self._carried_over(goal, root))
+            offset = formula.direction(nodes.target_offset, target.outputs["Transform"])
+            goal = formula.vector("ADD", goal, self._headed(offset))
+        formula.put(core.inputs["Target"], goal)
         if nodes.pole is not None:
             pole = self._place(nodes.pole).outputs["Location"]
             formula.put(core.inputs["Pole"], self._carried_over(pole, root))
@@ -214,14 +223,32 @@ class _LimbTree:
         return node
 
     def _carried_over(self, place: Value, root: Value) -> Value:
-        """The place, or for a limb that follows another one of other size, at a distance in proportion from its own root."""
-        if self.nodes.source is None:
+        """The place, or for a limb that follows another one, the place at such a distance from its own root."""
+        source, formula = self.nodes.source, self.formula
+        if source is None:
             return place
-        source = self._place(self.nodes.source).outputs["Location"]
-        formula = self.formula
-        return formula.vector(
-            "ADD", root, formula.vector("SCALE", formula.vector("SUBTRACT", place, source), self.nodes.source_scale)
-        )
+        away = formula.vector("SUBTRACT", place, self._place(source.root).outputs["Location"])
+        return formula.vector("ADD", root, formula.vector("SCALE", self._headed(away), source.scale))
+
+    def _headed(self, away: Value) -> Value:
+        """The vector as it is for a character that faces the way that the armature faces."""
+        heading = self._heading()
+        return away if heading is None else self.formula.direction(away, heading)
+
+    def _heading(self) -> Value:
+        """Matrix, in the helper's space, of the rotation from the way that the followed character faces; `None` for none."""
+        if self.nodes.source is None or not self.nodes.source.heading:
+            return None
+        world_from_helper, formula = self._world_from_helper(), self.formula
+        turned = formula.node("FunctionNodeCombineTransform", None, (0.0, 0.0, self.nodes.source.heading))
+        turned = formula.node("FunctionNodeMatrixMultiply", turned, world_from_helper)
+        return formula.node("FunctionNodeMatrixMultiply", formula.inverse(world_from_helper), turned)
+
+    def _world_from_helper(self) -> Value:
+        own = self.tree.nodes.new("GeometryNodeObjectInfo")
+        own.transform_space = "ORIGINAL"
+        self.formula.put(own.inputs["Object"], self.formula.node("GeometryNodeSelfObject"))
+        return own.outputs["Transform"]
 
     def _write_axes(self, core: Any) -> None:
         formula, nodes = self.formula, self.nodes
@@ -229,18 +256,13 @@ class _LimbTree:
         if nodes.axes_space == "OBJECT":
             matrix = self._place(Followed(nodes.plane_object)).outputs["Transform"]
         elif nodes.axes_space == "WORLD":
-            own = self.tree.nodes.new("GeometryNodeObjectInfo")
-            own.transform_space = "ORIGINAL"
-            formula.put(own.inputs["Object"], formula.node("GeometryNodeSelfObject"))
-            matrix = formula.node("FunctionNodeInvertMatrix", own.outputs["Transform"])
+            matrix = formula.inverse(self._world_from_helper())
         elif nodes.axes_space == "ARMATURE" and nodes.above:
             matrix = self._place(Followed(nodes.armature)).outputs["Transform"]
         elif nodes.axes_space == "PARENT" and nodes.root_bone:
             matrix = self._place(Followed(nodes.armature, nodes.root_bone)).outputs["Transform"]
         for name, axis in zip(("Axis U", "Axis V"), nodes.axes or (), strict=True):
-            formula.put(
-                core.inputs[name], axis if matrix is None else formula.node("FunctionNodeTransformDirection", axis, matrix)
-            )
+            formula.put(core.inputs[name], axis if matrix is None else formula.direction(axis, matrix))
 
     def _write_pose(self, core: Any, posed: PosedLimb) -> None:
         """Read the limb's own rotations, and give the plane and the reference that follow from them."""
@@ -301,7 +323,7 @@ class _LimbTree:
         armature_from_helper = None
         if nodes.above:
             frame = self._place(Followed(nodes.armature)).outputs["Transform"]
-            armature_from_helper = formula.node("FunctionNodeInvertMatrix", frame)
+            armature_from_helper = formula.inverse(frame)
 
         def in_armature(matrix: Value) -> Value:
             if armature_from_helper is not None:
@@ -319,7 +341,10 @@ class _LimbTree:
         factor, first, second = (socket for socket in mix.inputs if socket.enabled)
         factor.default_value = nodes.influence
         formula.put(first, kept)
-        formula.put(second, product_of_rotations(formula, in_armature(target.outputs["Transform"]), nodes.end_turn))
+        goal, heading = target.outputs["Transform"], self._heading()
+        if heading is not None:
+            goal = formula.node("FunctionNodeMatrixMultiply", heading, goal)
+        formula.put(second, product_of_rotations(formula, in_armature(goal), nodes.end_turn))
         return next(socket for socket in mix.outputs if socket.enabled)
 
     def _store(self, rotations: list[Value], scale: Value) -> str:

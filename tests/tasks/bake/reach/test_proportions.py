@@ -7,8 +7,12 @@ import bpy
 import numpy as np
 import pytest
 
+import twobone_addon
 from tests.pipeline.live.live_scene import needs_nodes
 from tests.tasks.scenes import BoneShape, build_armature, key_channel
+from twobone_addon.pipeline.live import go_live
+from twobone_addon.scene.writer import Transaction
+from twobone_addon.settings import BakeSettings
 
 FIRST, LAST = 1, 24
 SEEN = 1e-5
@@ -115,30 +119,56 @@ def test_a_foot_turns_with_the_object_it_follows_whatever_frame_is_shown(charact
     assert np.abs(ways(short) - 0.6 * ways(tall)).max() <= SEEN
 
 
+LEFT_LEG = {
+    "armature": "Short", "upper": "thigh.L", "lower": "shin.L", "tip": "foot.L", "tip_end": "HEAD", "target": "Tall",
+    "target_bone": "foot.L", "target_root_bone": "thigh.L", "target_scale": 0.0, "plane": "POSE", "end_rotation": "TARGET",
+}  # fmt: skip
+
+
+def facing_apart(facing):
+    """Two characters of which the tall one is turned by `facing` and walks with its left leg."""
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = FIRST, LAST
+    tall, short = whole_character("Tall", 1.0, (0, 0, 0)), whole_character("Short", 1.0, (3, 0, 0))
+    tall.rotation_euler.z = facing
+    for name, pitch in (("thigh.L", 0.5), ("shin.L", 0.4), ("foot.L", -0.3)):
+        tall.pose.bones[name].rotation_mode = "XYZ"
+        key_channel(tall.pose.bones[name], "rotation_euler", {FIRST: (-pitch, 0.1, 0), 12: (pitch, 0, 0.05), LAST: (0, 0.1, 0)})
+    return tall, short
+
+
 @pytest.mark.parametrize("stored", [False, True], ids=["found by their names", "stored"])
 @pytest.mark.parametrize("degrees", [90, 180])
 def test_a_source_that_faces_another_way_is_followed_by_its_heading(empty_file, degrees, stored):
     """As imports that face +X or +Y do; the feet turn about their own axes as well."""
-    bpy.context.scene.frame_start, bpy.context.scene.frame_end = FIRST, LAST
     facing = math.radians(degrees)
-    tall, short = whole_character("Tall", 1.0, (0, 0, 0)), whole_character("Short", 1.0, (3, 0, 0))
-    tall.rotation_euler.z = facing
+    tall, short = facing_apart(facing)
     if stored:
         for character in (tall, short):
             bpy.ops.twobone.find_limbs(armature=character.name)
-    for name, pitch in (("thigh.L", 0.5), ("shin.L", 0.4), ("foot.L", -0.3)):
-        tall.pose.bones[name].rotation_mode = "XYZ"
-        key_channel(tall.pose.bones[name], "rotation_euler", {FIRST: (-pitch, 0.1, 0), 12: (pitch, 0, 0.05), LAST: (0, 0.1, 0)})
-    bpy.ops.twobone.bake(
-        armature="Short", upper="thigh.L", lower="shin.L", tip="foot.L", tip_end="HEAD", target="Tall", target_bone="foot.L",
-        target_root_bone="thigh.L", target_scale=0.0, plane="POSE", reference="POSE", end_rotation="TARGET",
-    )  # fmt: skip
+    bpy.ops.twobone.bake(**LEFT_LEG, reference="POSE")
     back = np.array([[math.cos(facing), math.sin(facing), 0], [-math.sin(facing), math.cos(facing), 0], [0, 0, 1]])
     followed, source = (read(each, "foot.L") - read(each, "thigh.L") for each in (short, tall))
     assert np.ptp(followed[:, :3, 3], axis=0).max() > 0.2
     assert np.abs(followed[:, :3, 3] - source[:, :3, 3] @ back.T).max() <= SEEN
     turned = [read(each, "foot.L")[:, :3, :3] for each in (short, tall)]
     assert np.abs(turned[0] - back @ turned[1]).max() <= 1e-4
+
+
+@needs_nodes
+@pytest.mark.parametrize("offset", ["NONE", "KEEP"])
+@pytest.mark.parametrize("plane", ["POSE", "POLE"])
+def test_live_follows_a_source_that_faces_another_way_as_a_bake_would(empty_file, offset, plane):
+    _, short = facing_apart(math.radians(70))
+    short.rotation_euler = (0.1, 0.2, 0.3)
+    poled = {"plane": "POLE", "pole": "Tall", "pole_bone": "shin.L"} if plane == "POLE" else {}
+    settings = {**LEFT_LEG, **poled, "target_offset": offset, "target_scale": 0.8, "bend": "POSITIVE", "reference": "REST"}
+    bpy.ops.twobone.bake(**settings)
+    baked = read(short, "foot.L")
+    twobone_addon.clear_baked(armature="Short", upper="thigh.L", lower="shin.L", tip="foot.L", end_rotation="TARGET")
+    with Transaction() as changes, changes.noting():
+        go_live(bpy.context.scene, BakeSettings(**settings))
+    assert np.ptp(baked[:, :3, 3], axis=0).max() > 0.1
+    assert np.abs(read(short, "foot.L") - baked).max() <= SEEN
 
 
 @needs_nodes
