@@ -102,7 +102,7 @@ def points_now(rig, bones, depsgraph=None):
     for name in bones:
         bone = evaluated.pose.bones[name]
         world = evaluated.matrix_world @ bone.matrix
-        head, axes = world.translation, [world.col[axis].xyz.normalized() for axis in (0, 2)]
+        head, axes = world.translation, [world.col[axis].xyz for axis in (0, 2)]
         rows.append([head, evaluated.matrix_world @ bone.tail, *(head + THICKNESS * axis for axis in axes)])
     return np.array(rows)
 
