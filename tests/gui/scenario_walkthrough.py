@@ -1,8 +1,11 @@
 """The documentation's first bake, whose pictures are taken here: a character's leg, whose target leaves its reach at the end.
 
-Started by test_window.py inside a Blender with a window; the zip and the folder for pictures follow ``--``.
+The page quotes what the status bar says. Started by test_window.py inside a Blender with a window; the zip and the folder for
+pictures follow ``--``.
 """
 
+import json
+import re
 import sys
 from pathlib import Path
 
@@ -15,6 +18,7 @@ import walker
 
 from tests.gui.driver import install_zip, play
 
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "first_bake.md"
 FRAMES = 48
 WAY = ((1, (0.1, 0.35, 0.3)), (20, (0.1, -0.05, 0.14)), (34, (0.1, -0.45, 0.35)), (FRAMES, (0.1, -1.0, 0.7)))
 """Frame and place of the target. The leg, 0.91 long, hangs from (0.1, 0, 1), so the last place is out of reach."""
@@ -53,11 +57,15 @@ def scenario(user):
         target.location = place
         target.keyframe_insert("location", frame=frame)
     yield from user.click(*(yield from user.find_button("bpy.ops.twobone.bake")))
+    (quoted,) = re.findall(r"^    (\S+ on target in .+)$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    said = json.loads(bpy.context.window_manager.twobone_report)["sentence"]
+    assert said == quoted, said
     bpy.context.scene.frame_set(16)
     yield from user.wait(60)
+    frames_out_of_reach = yield from user.find_button("bpy.ops.twobone.jump_to_frame")  # Scrolls to it.
     yield from user.picture("first_bake_end")
 
-    yield from user.click(*(yield from user.find_button("bpy.ops.twobone.jump_to_frame")))
+    yield from user.click(*frames_out_of_reach)
     yield from user.wait(40)
     left = bpy.context.scene.frame_current
     assert 34 < left <= FRAMES, f"pressing the frames that were out of reach goes to frame {left}"
