@@ -68,3 +68,37 @@ def test_prefixes_and_separators_make_no_difference(empty_file, folder, characte
         before[bone.name] = name
     limbs = [(kind, side, *(before[bone] for bone in bones)) for kind, side, *bones in found(armature)]
     assert judged(folder, character, limbs) == ([], 0)
+
+
+def planted_and_audited(folder, character, clip):
+    """Reports of planting a clip as long as it is, and of the audit of the result."""
+    armature, clips = load(folder, character)
+    play(armature, *clips[clip])
+    scene, (first, last) = bpy.context.scene, clips[clip][0].frame_range
+    scene.render.fps = round(json.loads((folder / f"{character}.json").read_text())["fps"])
+    scene.frame_start, scene.frame_end = int(first), int(last)
+    reports = []
+    bpy.ops.twobone.find_limbs(armature=armature.name)
+    for task in (bpy.ops.twobone.plant, bpy.ops.twobone.audit):
+        task(armature=armature.name)
+        reports.append(json.loads(bpy.context.window_manager.twobone_report))
+    return reports
+
+
+@pytest.mark.parametrize("character, clip", [("Rat", "Rat_Walk"), ("FarmLlama", "Jump"), ("Skeleton", "Skeleton_Running")])
+def test_what_planting_leaves_of_a_contact_slides_as_far_as_audit_says(empty_file, folder, character, clip):
+    planted, audit = planted_and_audited(folder, character, clip)
+    audited = {limb["chain"]: limb for limb in audit["chains"]}
+    partly = [(chain["chain"], contact) for chain in planted["chains"] for contact in chain["partly"]]
+    assert partly, "planting holds every contact as a whole"
+    for chain, contact in partly:
+        of_audit = {(row["first"], row["last"]): row["slide"] for row in audited[chain]["contacts"]}
+        assert contact["slide"] == pytest.approx(of_audit[contact["first"], contact["last"]], rel=1e-3)
+    assert f"contacts planted only in part: {len(partly)}; " in planted["sentence"]
+
+
+@pytest.mark.parametrize("character, clip", [("Male", "Man_Walk"), ("FarmCow", "WalkSlow"), ("Trex", "TRex_Walk")])
+def test_no_contact_is_partly_planted_where_audit_finds_no_slide(empty_file, folder, character, clip):
+    planted, audit = planted_and_audited(folder, character, clip)
+    assert not any(chain["partly"] for chain in planted["chains"])
+    assert "slide" not in audit["sentence"]

@@ -116,7 +116,14 @@ def planted_report(
     """The report of one action; `targets` are those of the legs' targets and poles, none if they are not kept."""
     motion = plan.settings.root_motion
     report = plant_report(
-        solved.footing, solved.planted, solved.samples, proof, solved.keys, travel=solved.travel, root_motion=motion
+        solved.footing,
+        solved.planted,
+        solved.samples,
+        proof,
+        solved.keys,
+        given=solved.given,
+        travel=solved.travel,
+        root_motion=motion,
     )
     chains = []
     for number, chain in enumerate(report.chains):

@@ -9,7 +9,7 @@ import numpy as np
 
 from ....core.array_types import Array, Codes, Mask
 from ....core.arrays import every_row, magnitude
-from ....core.audit import STEP, pops
+from ....core.audit import STEP, pops, stances_of
 from ....core.contacts.skating import skate_share
 from ....core.contacts.states import Contact, contacts_of_states, on_ball, on_heel, runs
 from ....core.curves.frames import ranges
@@ -28,13 +28,14 @@ from ....scene.rig.constraints import acts_on
 from ....scene.rig.rest_reading import scaled_bone_above
 from ....scene.sampling.quantities import Quantity, Samples
 from ....scene.visible.skin import Skins
+from ....settings.tasks import AuditSettings
 from ...find_contacts.task import steps
 from ..keys.curves import ChannelPieces
 from ..plan.contacts import ground_after
 from ..plan.feet import LegMotion
 from ..plan.planning import LegPlan, PlantingPlan
 from ..pose.standing import LARGE_REPAIR, Footing, Planted, PlantedLeg, least_moves
-from .reports import LegReport, Lengths, PlantedContact, PlantReport, RootReport, SlidingContact
+from .reports import LegReport, Lengths, PartlyPlanted, PlantedContact, PlantReport, RootReport, SlidingContact
 
 SKATING_SPEED = 0.5
 """Metres per second; a standing point that is faster skates."""
@@ -141,6 +142,24 @@ def slid_more(
         if now - then > tolerated:
             sliding.append(SlidingContact(contact.first, contact.last, then, now))
     return sliding
+
+
+def partly_planted(leg: PlantedLeg, given: Codes, after: LegTrack, rate: float, *, tolerated: float) -> list[PartlyPlanted]:
+    """The `given` contacts `(F,)` that the planted leg holds only in part and over which it slides by more than tolerated.
+
+    Audit finds them as they were given, so what is not held of them slides there. Up to a third of them may be landing and
+    lifting, see `stances_of`.
+    """
+    partly, places = [], np.stack([after.heels, after.balls])
+    for first, last in runs(given > 0):
+        held = leg.states[first : last + 1] > 0
+        if held.any() and 3 * np.count_nonzero(held) < 2 * len(held):
+            whole = np.zeros_like(given)
+            whole[first : last + 1] = given[first : last + 1]
+            slide = max((stance.slide for stance in stances_of(places, places[..., 2], whole, rate)), default=0.0)
+            if slide > tolerated:
+                partly.append(PartlyPlanted(float(after.frames[first]), float(after.frames[last]), slide))
+    return partly
 
 
 def skating(
@@ -279,12 +298,14 @@ def plant_report(
     proof: Proof,
     keys: Sequence[ChannelPieces],
     *,
+    given: Sequence[Codes],
     travel: Array,
     root_motion: str,
 ) -> PlantReport:
-    """Make the report from the samples `before` planting and the proof of the result."""
+    """Make the report from the samples `before` planting, the contacts `given` to it, and the proof of the result."""
     plan, chains, track_pairs, places, after = footing.plan, [], [], [], proof.samples
-    for leg, visible, left in zip(planted.legs, proof.visible, planted.left or [()] * len(planted.legs), strict=True):
+    lefts = planted.left or [()] * len(planted.legs)
+    for leg, visible, left, leg_given in zip(planted.legs, proof.visible, lefts, given, strict=True):
         leg_plan = leg.before.leg
         paths = {path for path, _ in leg_plan.plan.keyed}
         written = [channel for channel in keys if channel.pieces[0].path in paths]
@@ -294,7 +315,7 @@ def plant_report(
         then, now = _measured(footing, leg, footing.ground, old), None if new is None else _measured(footing, leg, later, new)
         track_pairs += [] if new is None else [(old, new)]
         places.append([then.places, *([] if now is None else [now.places])])
-        leg_report = _leg_report(footing, planted, leg, then, now, keys=written)
+        leg_report = _leg_report(footing, planted, leg, then, now, given=leg_given, keys=written)
         causes = sliding_causes(leg.before, leg_report.contacts, after)
         chains.append(replace(leg_report, visible=visible, left=list(left), notes=[*leg_report.notes, *causes]))
     root, notes = None, list(plan.notes)
@@ -332,6 +353,7 @@ def _leg_report(
     then: _Measures,
     now: _Measures | None,
     *,
+    given: Codes,
     keys: Sequence[ChannelPieces],
 ) -> LegReport:
     plan, leg_plan, frames = footing.plan, leg.before.leg, footing.plan.frames
@@ -373,6 +395,15 @@ def _leg_report(
         slid_more=[]
         if after is None
         else slid_more(contacts, frames, before, after, tolerated=TOLERATED_SLIDE * leg.before.length),
+        partly=[]
+        if after is None
+        else partly_planted(
+            leg,
+            given,
+            after.at(frames),
+            plan.frames_per_second,
+            tolerated=AuditSettings().max_slide * leg.before.length,
+        ),
     )
 
 

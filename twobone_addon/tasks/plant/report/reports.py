@@ -76,6 +76,16 @@ class SlidingContact:
 
 
 @dataclass(frozen=True, slots=True)
+class PartlyPlanted:
+    """A contact of which planting holds only a part, while the foot slides over the whole as Audit measures it."""
+
+    first: float
+    last: float
+    slide: float
+    """Distance, world units, that a standing point still slides: mean of its last third from that of its first."""
+
+
+@dataclass(frozen=True, slots=True)
 class LegReport:
     """One leg."""
 
@@ -137,6 +147,8 @@ class LegReport:
     """Contacts left as they are: planting would move the foot by more than Maximum Repair, or the foot shuffles."""
     slid_more: Sequence[SlidingContact] = ()
     """Contacts in which the foot slides more than before."""
+    partly: Sequence[PartlyPlanted] = ()
+    """Contacts that are held only in part, and over which the foot still slides by more than Audit accepts."""
 
     @property
     def is_on_target(self) -> bool:
@@ -227,6 +239,7 @@ class PlantReport(ClipReport):
             parts.append(Sentence(nothing if self.is_anew else "No foot contacts found; nothing was changed"))
         parts += self._slid_more()
         parts += self._left()
+        parts += self._partly()
         missed = [chain for chain in standing if chain.out_of_reach]
         if missed:
             parts.append(out_of_reach_from(missed[0].chain, missed[0].out_of_reach[0][0]))
@@ -274,6 +287,22 @@ class PlantReport(ClipReport):
         farthest, frame, name = max(left)
         said = "contacts left as they are: {count}; planting would move {chain} by {distance} at frame {frame}"
         values = {"count": len(left), "distance": self.lengths.said(farthest), "chain": name, "frame": f"{frame:g}"}
+        return [Sentence(said, values)]
+
+    def _partly(self) -> list[Sentence]:
+        """Part of the sentence about contacts that are held only in part, if any."""
+        partly = [(contact.slide, contact, chain.chain) for chain in self.chains for contact in chain.partly]
+        if not partly:
+            return []
+        _, contact, name = max(partly, key=lambda entry: entry[0])
+        values = {
+            "count": len(partly),
+            "chain": name,
+            "first": f"{contact.first:g}",
+            "last": f"{contact.last:g}",
+            "distance": self.lengths.said(contact.slide),
+        }
+        said = "contacts planted only in part: {count}; {chain} still slides by {distance} at frames {first}-{last}"
         return [Sentence(said, values)]
 
     def _planted(self, standing: Sequence[LegReport]) -> list[Sentence]:
