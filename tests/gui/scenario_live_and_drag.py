@@ -1,4 +1,4 @@
-"""Live: the leg follows while the target is moved with G and while frames are scrubbed. Drag: Esc puts everything back.
+"""Live: the leg follows while G moves its target, scrubbing and playing; Esc and undo bring it back. Drag: so does Esc.
 
 Started by test_window.py inside a Blender with a window; the zip and the folder for pictures follow ``--``.
 """
@@ -60,7 +60,9 @@ def scenario(user):
         yield from user.wait(5)
         assert miss() < CLOSE
         yield from move_target(user)
+        yield from cancel_a_move(user)
         yield from scrub(user)
+        yield from play_on(user)
         bpy.ops.twobone.live(state="OFF")
     yield from drag(user)
     yield from handles(user)
@@ -86,6 +88,19 @@ def move_target(user):
     assert bpy.data.objects["Rig"].pose.bones["upper"].constraints, "one Ctrl-Z takes more back than the move"
 
 
+def cancel_a_move(user):
+    x, y = middle(user)
+    before = tip()
+    yield from user.move(x, y)
+    yield from user.press("G")
+    yield from user.move(x + 50, y + 30)
+    yield from user.wait(3)
+    assert (tip() - before).length > 0.05, "the leg does not follow"
+    yield from user.press("ESC")
+    yield from user.wait(3)
+    assert (tip() - before).length < CLOSE, "Esc does not bring the leg back"
+
+
 def scrub(user):
     target = bpy.data.objects["Target"]
     for frame, place in ((1, (0.4, 0, 0.9)), (20, (-0.6, 0, 1.2))):
@@ -95,6 +110,24 @@ def scrub(user):
         bpy.context.scene.frame_set(frame)
         yield from user.wait(3)
         assert miss() < CLOSE, f"the leg does not follow at frame {frame}"
+
+
+def play_on(user):
+    """The leg is at its target whenever the window draws a frame that plays."""
+    missed, space = {}, bpy.types.SpaceView3D
+
+    def look():
+        missed[bpy.context.scene.frame_current] = miss()
+
+    drawing = space.draw_handler_add(look, (), "WINDOW", "POST_VIEW")
+    yield from user.hover("WINDOW")
+    yield from user.press("SPACE")
+    yield from user.wait(40)
+    yield from user.press("SPACE")
+    yield from user.wait(5)
+    space.draw_handler_remove(drawing, "WINDOW")
+    assert len(missed) > 3, f"only frames {sorted(missed)} were drawn"
+    assert max(missed.values()) < CLOSE, "the leg does not follow while it plays"
 
 
 def drag(user):

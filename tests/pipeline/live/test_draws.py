@@ -46,9 +46,6 @@ REFUSED = {
 MOST_REFUSED = 0.6
 """Of a batch: an eighth have one of these settings, a third two others that are not exact together."""
 
-LITTLE = 0.2
-"""Sine of a knee's bend from which on it is next to straight."""
-
 
 def drawn_settings(dice):
     """Settings of a bake, by the dice."""
@@ -161,7 +158,7 @@ def tolerance(baked, rig, axes):
     rests = [np.array(bone.matrix_local)[:3, :3] for bone in rig.data.bones]
     inexact = max(np.abs(rest.T @ rest - np.eye(3)).max() for rest in rests)
     # The knee moves by an error of the distance divided by the sine of its bend.
-    return 2.0 * EXACT / max(sine.min(), 2.0 * EXACT / NEXT_TO_STRAIGHT) + 2.0 * inexact / max(sine.min(), LITTLE)
+    return 2.0 * EXACT / max(sine.min(), 2.0 * EXACT / NEXT_TO_STRAIGHT) + 2.0 * inexact
 
 
 ALIKE = 1.0 - 1e-4

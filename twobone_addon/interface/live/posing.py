@@ -24,14 +24,6 @@ def read_channels(armature: bpy.types.Object, bones: Iterable[str]) -> Channels:
     return {name: (*rotation_values(pose[name]), *pose[name].scale) for name in bones}
 
 
-def holds(armature: bpy.types.Object, channels: Channels) -> bool:
-    """Whether the bones have these channel values, within single precision; false for no channels."""
-    now = read_channels(armature, channels)
-    return bool(now) and all(
-        abs(first - second) <= SAME for bone in now for first, second in zip(now[bone], channels[bone], strict=True)
-    )
-
-
 def write_channels(armature: bpy.types.Object, channels: Channels) -> None:
     """Set rotation and scale of the bones."""
     from ...scene.bones import rotation_channel
@@ -57,15 +49,12 @@ def is_there(scene: bpy.types.Scene, plan: "ChainPlan") -> bool:
     return True
 
 
-def put_values(armature: bpy.types.Object, values: "list[ChannelValue]") -> bool:
-    """Set the channels that differ; return whether any did."""
-    changed = False
+def put_values(armature: bpy.types.Object, values: "list[ChannelValue]") -> None:
+    """Set the channels that differ."""
     for value in values:
         channel = getattr(armature.pose.bones[value.bone], value.channel)
         if abs(channel[value.index] - value.value) > SAME:
             channel[value.index] = value.value
-            changed = True
-    return changed
 
 
 def key_if_automatic(context: bpy.types.Context, armature: bpy.types.Object, values: "list[ChannelValue]") -> None:
