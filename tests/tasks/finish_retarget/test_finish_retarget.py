@@ -186,3 +186,20 @@ def test_options_say_what_is_put_right(settings):
     assert_stands(hero, states, floor=settings.get("ground_height", 0.0))
     if settings.get("hips") == "KEEP":
         assert np.abs(heads(hero, "hips") - hips)[:, :2].max() <= 1e-4
+
+
+def test_feet_that_the_copy_tilts_throughout_lie_as_the_source_has_them():
+    """Another rest pose of the feet tilts each copied rotation by as much."""
+    source, hero, states = made_pair()
+    tilt = Quaternion((1.0, 0.0, 0.0), math.radians(14.0))
+    for side in "LR":
+        foot = hero.pose.bones[f"foot.{side}"]
+        for frame in range(1, FRAMES + 1):
+            bpy.context.scene.frame_set(frame)
+            foot.rotation_quaternion = foot.rotation_quaternion @ tilt
+            foot.keyframe_insert("rotation_quaternion", frame=frame)
+    twobone_addon.finish_retarget(armature="Hero", source="Source")
+    assert_stands(hero, states)
+    for side in "LR":
+        ways = [carried(rig, f"foot.{side}", Vector((0.0, 1.0, 0.0))) - heads(rig, f"foot.{side}") for rig in (source, hero)]
+        assert np.degrees(np.arccos(np.clip(np.sum(ways[0] * ways[1], axis=1), -1.0, 1.0))).max() <= 2.0

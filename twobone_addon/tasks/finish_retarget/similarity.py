@@ -92,6 +92,17 @@ def steady_sideways(headings: Array, standing: Mask) -> Array:
     return np.stack([np.cos(held), np.sin(held), np.zeros(len(held))], axis=-1)
 
 
+def in_directions(vectors: Array, directions: Array) -> Array:
+    """Vectors `(S, 3)` in plan as complex numbers `(S,)`: along unit `directions` `(S, 3)` and, imaginary, to their left."""
+    return (vectors[:, 0] + 1j * vectors[:, 1]) * (directions[:, 0] - 1j * directions[:, 1])
+
+
+def along_directions(numbers: complex | Array, directions: Array) -> Array:
+    """Level vectors `(S, 3)` of which `in_directions` gives these numbers."""
+    plan = numbers * (directions[:, 0] + 1j * directions[:, 1])
+    return np.stack([plan.real, plan.imag, np.zeros(len(plan))], axis=-1)
+
+
 STRAIGHTEST, SOFT = 0.999, 0.97
 """Extension of a leg that is not exceeded, and from which it is approached softly: near straight, a knee turns fast."""
 

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...core.array_types import Array, Mask
+from ...core.array_types import Array, Codes, Mask
 from ...core.arrays import magnitude, median
-from ...core.contacts.states import ContactState, on_ball, runs
+from ...core.contacts.states import ContactState, on_ball, on_heel, runs
 from ...core.curves.frames import cuts
 from ...core.planting.goals import SAMPLES_PER_FRAME, FootGoals
 from ...core.planting.ground import Ground, moving_ground
 from ...core.rig.headings import heading_difference
-from ...core.rig.rotations import unit
+from ...core.rig.rotations import least_turn, unit
 from ...errors import ObjectError
 from ...pipeline.motion.plan_motion import points
 from ...records import replace
@@ -32,6 +32,8 @@ from .similarity import (
     ALIKE,
     SOFT,
     Similarity,
+    along_directions,
+    in_directions,
     knees_bent_as,
     shift_that_fits,
     standing_height,
@@ -112,7 +114,10 @@ def solve_finish(plan: FinishPlan, samples: Samples) -> Steps[FinishSolution]:
     source = source_motion(plan, samples)
     contacts = replace(planting.contacts, labels=source.found.states)
     found = solve_contacts(contacts, samples.on(planting.frames))
-    soles = [foot.points for foot in found.plan.feet]
+    soles = [
+        own.points if own.points.is_stand else of_motion.points
+        for own, of_motion in zip(contacts.feet, found.plan.feet, strict=True)
+    ]
     legs = [leg_motion(replace(leg, points=sole), samples) for leg, sole in zip(planting.legs, soles, strict=True)]
     arms = [leg_motion(arm, samples) for arm in plan.arms]
     similarity = similarity_of(plan, source, [*legs, *arms])
@@ -128,22 +133,25 @@ def solve_finish(plan: FinishPlan, samples: Samples) -> Steps[FinishSolution]:
         goals = middle[0] + similarity.of(path - path[0])
         goals[:, 2] = rests.ankle + similarity.scale * (path[:, 2] - levels.ankle - rises.mean(axis=0))
         moves = goals - middle
+    level = [_levelled(leg, codes) for leg, codes in zip(legs, source.found.states, strict=True)]
     placed = [
         _placed(leg, ankles, moves)
-        for leg, ankles in zip(legs, _ankles(source, similarity, legs, moves=moves, heights=heights, rests=rests), strict=True)
+        for leg, ankles in zip(level, _ankles(source, similarity, level, moves=moves, heights=heights, rests=rests), strict=True)
     ]
     takes = cuts(np.concatenate([leg.joints[WHOLE] for leg in placed], axis=1), max(leg.length for leg in placed))
-    states = [codes[: len(planting.frames)] for codes in source.found.states]
+    count = len(planting.frames)
+    level_floor = floor if is_flat else None
+    states = [_while_down(leg, codes[:count], level_floor) for leg, codes in zip(placed, source.found.states, strict=True)]
     everywhere = [np.ones(len(planting.frames), dtype=bool)] * len(legs)
     standing = Standing(found, states, everywhere, everywhere)
     velocity = similarity.of(source.found.ground_velocity)
-    ground = _ground(plan, samples, standing, placed, velocity=velocity, level=floor if is_flat else None)
+    ground = _ground(plan, samples, standing, placed, velocity=velocity, level=level_floor)
     if not settings.feet:
         placed, standing = (
             [_placed(leg, leg.joints[:, 2] + moves, moves) for leg in legs],
             replace(standing, states=[codes * 0 for codes in states]),
         )
-    footing = Footing(planting, placed, ground, 0.0, planting.settings.max_tilt, cuts=takes)
+    footing = Footing(planting, placed, ground, 0.0, planting.settings.max_tilt, cuts=takes, feet_follow=not settings.feet)
     standing, left = within_repair_of_takes(footing, standing)
     planted = yield from part_of_steps(solve_takes(footing, standing), 0, 2)
     moves = moves + planted.moves
@@ -201,9 +209,8 @@ def _levels(source: SourceMotion) -> Levels:
     """Heights of the source's ankles while feet lie flat, and of its balls while they stand."""
     states = source.found.states
     count = states.shape[1]
-    ankles, balls = source.joints[: len(states), WHOLE, 2, 2][:, :count], source.ends[: len(states), WHOLE, 2][:, :count]
-    flat = states == ContactState.BOTH
-    return Levels(standing_height(ankles, flat), standing_height(balls, np.stack([on_ball(codes) for codes in states])))
+    ankles, balls = (places[: len(states), WHOLE, 2][:, :count] for places in (source.joints[:, :, 2], source.ends))
+    return Levels(standing_height(ankles, states == ContactState.BOTH), standing_height(balls, on_ball(states)))
 
 
 def _heights(source: SourceMotion, levels: Levels) -> tuple[Array, Array, bool]:
@@ -254,7 +261,11 @@ def _floor(plan: FinishPlan, samples: Samples, legs: Sequence[LegMotion]) -> tup
 def _ankles(
     source: SourceMotion, similarity: Similarity, legs: Sequence[LegMotion], *, moves: Array, heights: Array, rests: Levels
 ) -> list[Array]:
-    """Where the source has the ankles `(S, 3)`: in plan from the middle of the hips, beside by half the difference in width."""
+    """Where the ankles `(S, 3)` are if balls are where the source has them, in plan from the middle of the hips.
+
+    A ball is beside the source's by half the difference in width of the hips, and before it by what a foot that lies flat is
+    longer: a long foot that rolls over its ball would slide, had it the source's ankle.
+    """
     theirs = source.joints[: len(legs), :, 0]
     middle, own_middle = theirs.mean(axis=0), np.mean([leg.joints[:, 0] for leg in legs], axis=0)
     across = [unit((hips - middle) * (1.0, 1.0, 0.0)) for hips in theirs]
@@ -262,11 +273,14 @@ def _ankles(
     for number, leg in enumerate(legs):
         own_width = float(np.median(magnitude(leg.joints[:, 0] - own_middle)))
         wider = own_width - similarity.scale * float(np.median(magnitude(theirs[number] - middle)))
-        stands = np.repeat(states[number] > 0, SAMPLES_PER_FRAME)[: len(middle)]
-        sideways = steady_sideways(across[number] @ similarity.rotation.T, stands)
-        ankle = own_middle + moves + similarity.of(source.joints[number, :, 2] - middle) + wider * sideways
-        to_ball = leg.foot.ways(leg.foot.turns, leg.foot.ball)[:, 2]
-        ankle[:, 2] = heights[number] + np.maximum(rests.ankle, rests.ball - to_ball)
+        codes = np.repeat(states[number], SAMPLES_PER_FRAME)[: len(middle)]
+        flat = codes == ContactState.BOTH
+        sideways = steady_sideways(across[number] @ similarity.rotation.T, codes > 0)
+        to_ball = leg.foot.ways(leg.foot.turns, leg.foot.ball)
+        longer = to_ball - similarity.of(source.ends[number] - source.joints[number, :, 2])
+        beside = in_directions(longer, sideways)[flat if flat.any() else slice(None)].mean() + wider
+        ankle = own_middle + moves + similarity.of(source.ends[number] - middle) + along_directions(beside, sideways) - to_ball
+        ankle[:, 2] = heights[number] + np.maximum(rests.ankle, rests.ball - to_ball[:, 2])
         ankles.append(within_soft_reach(leg.joints[:, 0] + moves, ankle, leg.lengths, leg.extensions))
     return ankles
 
@@ -276,6 +290,38 @@ def _placed(leg: LegMotion, ankles: Array, moves: Array) -> LegMotion:
     hips = leg.joints[:, 0] + moves
     joints = np.stack([hips, knees_bent_as(leg.joints, hips, ankles), ankles], axis=1)
     return replace(leg, joints=joints, foot=replace(leg.foot, ankles=ankles))
+
+
+def _levelled(leg: LegMotion, states: Codes) -> LegMotion:
+    """The leg with its foot turned, alike at all samples, so that it lies flat where the source's does `(F,)`.
+
+    Where rest poses do not match, a copied rotation leaves feet tilted throughout; each contact would press the foot flat.
+    """
+    flat, up = (states == ContactState.BOTH)[: len(leg.foot.turns[WHOLE])], leg.leg.points.up
+    if not flat.any() or not up.any():
+        return leg
+    seen = np.median(leg.foot.turns[WHOLE][flat, 2], axis=0)
+    return replace(leg, foot=replace(leg.foot, turns=leg.foot.turns @ least_turn(unit(up), unit(seen))))
+
+
+def _while_down(leg: LegMotion, states: Codes, floor: float | None) -> Codes:
+    """States `(F,)` without the frames at a contact's ends at which the heel of this foot is lifted already, as it is placed.
+
+    What is a small lift of the source's heel is a large one of a longer or higher foot, which would be pressed down and let go.
+
+    floor : height of the floor, `None` where feet stand at many heights
+    """
+    heights, down = leg.foot.points(leg.foot.heel)[WHOLE, 2], states & ContactState.BALL
+    for first, last in runs(on_heel(states)):
+        of_run = heights[first : last + 1]
+        stands = max(float(np.quantile(of_run, STANDS)), -np.inf if floor is None else floor)
+        low = np.flatnonzero(of_run <= stands + LIFTED * leg.length)
+        down[first + low[0] : first + low[-1] + 1] |= ContactState.HEEL
+    return down
+
+
+LIFTED, STANDS = 0.01, 0.1
+"""Leg lengths from which a heel is lifted, and quantile of its heights in a contact at which it stands."""
 
 
 def _ground(

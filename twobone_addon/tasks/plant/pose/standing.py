@@ -123,6 +123,8 @@ class Footing:
     """Largest tilt of feet on new ground, radians."""
     slack: float = 0.0
     """Slide up to which a stance is left unchanged, relative to leg length."""
+    feet_follow: bool = True
+    """Whether feet in the air follow the root's moves; else they stay where they are."""
     cuts: Indices = field(default_factory=lambda: np.zeros(0, dtype=int))
     """Rows of frames at which another take begins, see `core.curves.frames.cuts`."""
     feet: list[Foot] = field(init=False)
@@ -217,7 +219,7 @@ class Footing:
     def ways(self, goals: Sequence[FootGoals], moves: Array) -> tuple[Array, Mask]:
         """Ankles `(C, S, 3)`, world space, with the root moved by `moves` `(S, 3)`, and a mask `(C, S)` of the corrected ones."""
         eased = [
-            eased_ankles(goal, self.ground.into(leg.foot.ankles + moves), self.ease)
+            eased_ankles(goal, self.ground.into(leg.foot.ankles + moves * self.feet_follow), self.ease)
             for goal, leg in zip(goals, self.legs, strict=True)
         ]
         return np.stack([self.ground.out_of(ankles) for ankles, _ in eased]), np.stack([touched for _, touched in eased])
