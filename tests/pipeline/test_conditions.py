@@ -13,7 +13,7 @@ from tests.tasks.checks.file_dump import differences, dump_file
 from tests.tasks.rigs.followed_rig import deformed_mesh
 from tests.tasks.rigs.switched_leg import drive
 from tests.tasks.rigs.walker import Walk, build_walker
-from tests.tasks.scenes import add_empty, key_places
+from tests.tasks.scenes import add_empty, key_channel, key_places
 from twobone_addon.scene.versions import curve_bag
 
 LAST = 24
@@ -142,6 +142,20 @@ def on_skin(kind):
     return constraint
 
 
+def foot_followed_by_ik(*, mute):
+    """A foot that hangs from the root and that the leg's IK follows, on or as Switch leaves it."""
+    rig = walker_in_file()
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    foot = rig.data.edit_bones["foot.L"]
+    foot.use_connect, foot.parent = False, rig.data.edit_bones["root"]
+    bpy.ops.object.mode_set(mode="OBJECT")
+    places = {1: (0.0, 0.05, 0.0), 12: (0.05, -0.1, 0.0), LAST: (0.0, 0.05, 0.0)}
+    key_channel(rig.pose.bones["foot.L"], "location", places)
+    constraint = rig.pose.bones["shin.L"].constraints.new("IK")
+    constraint.target, constraint.subtarget, constraint.chain_count, constraint.mute = rig, "foot.L", 2, mute
+
+
 def transform(constraint=None):
     """Rotations that replace those of the bone: of a type that no list of copies would name."""
     constraint = constraint or own("TRANSFORM")
@@ -166,6 +180,7 @@ def driven():
 
 
 def shared():
+    """Another object plays the action with the leg's keys as well."""
     other = walker_in_file().copy()
     bpy.context.scene.collection.objects.link(other)
 
@@ -186,6 +201,7 @@ CONDITIONS = {
     ),
     "IK at some frames": (ik_in_the_middle, r'IK \("IK"\) poses bone ".+" at frame 1\d', PASSES),
     "IK, muted": (lambda: ik(mute=True), PASSES, PASSES),
+    "foot that IK follows": (lambda: foot_followed_by_ik(mute=False), BY_IK, PASSES),
     "switch on IK": (lambda: on_ik(1.0), ELSEWHERE, ELSEWHERE),
     "switch halfway": (lambda: on_ik(0.5), HALF, HALF),
     "switch on FK": (lambda: on_ik(0.0), PASSES, PASSES),
@@ -241,4 +257,9 @@ def test_keys_that_cannot_be_written_are_refused_by_every_task_that_writes_them(
         if name != "fit_root" or said.startswith("Other"):
             with pytest.raises(RuntimeError, match=said):
                 call()
+    if said.startswith("Other"):
+        # Contacts are keyed beside the motion; a target has keys of its own.
+        with pytest.raises(RuntimeError, match=said):
+            READING["find_contacts"]()
     assert differences(before, dump_file()) == []
+    assert READING["bake_target"]() == {"FINISHED"}

@@ -176,6 +176,8 @@ def draw_remedy(layout: bpy.types.UILayout, sentence: Sentence, stored: str = ""
     if reason.kind == ON_LIVE:
         layout.operator("twobone.bake", text="Bake", icon="ACTION").stored = stored or str(sentence.values.get("chain", ""))
         return True
+    if reason.kind == OVERRIDDEN:
+        return _draw_mute(layout, reason)
     if reason.kind in BESIDE_KEYS:
         for chain in filter(lambda chain: chain.enabled, _active_chains()):
             column = layout.column(align=True)
@@ -187,6 +189,25 @@ def draw_remedy(layout: bpy.types.UILayout, sentence: Sentence, stored: str = ""
         return False
     layout.operator("twobone.add_target", icon="EMPTY_AXIS").stored = stored or str(sentence.values.get("chain", ""))
     return True
+
+
+def _draw_mute(layout: bpy.types.UILayout, reason: Sentence) -> bool:
+    """Draw the button that mutes the constraint of a refusal, if nothing animates that; return whether it is there."""
+    from ..scene.graph.rig_graph import Stillness
+
+    constraint = _overriding(reason)
+    if constraint is None or not Stillness().keeps(constraint.id_data, f"{constraint.path_from_id()}.mute"):
+        return False
+    text = pgettext_iface('Mute "{constraint}"').format(constraint=constraint.name)
+    layout.prop(constraint, "mute", text=text, translate=False, toggle=True)
+    return True
+
+
+def _overriding(reason: Sentence) -> Any:
+    """The constraint by which a limb is posed in a refusal; `None` where it is gone."""
+    owner = bpy.data.objects.get(str(reason.values["armature"]))
+    bone = None if owner is None or owner.pose is None else owner.pose.bones.get(str(reason.values["bone"]))
+    return None if bone is None else bone.constraints.get(str(reason.values["constraint"]))
 
 
 def reason_of(sentence: Sentence) -> Sentence:
@@ -217,13 +238,16 @@ def _chains_with(reason: Sentence) -> list[Settings]:
 
 
 def is_mended(sentence: Sentence, stored: str = "") -> bool:
-    """Whether the remedy of a refusal that names a stored chain was taken since: its bone is there, or it has a target.
+    """Whether the remedy of a refusal was taken since: its bone is there, it has a target, or its constraint is muted.
 
     stored : name of the chain that the refusal is about; empty for the one that it names
     """
     reason = reason_of(sentence)
     if reason.template == MISSING_BONE:
         return not _chains_with(reason)
+    if reason.kind == OVERRIDDEN:
+        constraint = _overriding(reason)
+        return constraint is None or constraint.mute
     if not _lacks_target(reason):
         return False
     chains, name = _active_chains(), stored or str(sentence.values.get("chain", ""))
@@ -275,6 +299,9 @@ ON_LIVE = "ON_LIVE"
 
 ON_IK = "ON_IK"
 """Kind of the refusals of limbs that IK poses."""
+
+OVERRIDDEN = "OVERRIDDEN"
+"""Kind of the refusals of limbs that other constraints pose."""
 
 IN_STRIP, WHOLE_CYCLE = "IN_STRIP", "WHOLE_CYCLE"
 """Kinds of the refusals because of what is played beside keys: a strip of their own helps, or keys on a whole cycle."""

@@ -36,6 +36,9 @@ from ..scene.visible.visible_bone import FOLLOWS, TRACED, Hindrance, Shown, bone
 ON_IK = "ON_IK"
 """Kind of the refusal of a limb that IK poses, for buttons and scripts: Switch to FK helps."""
 
+OVERRIDDEN = "OVERRIDDEN"
+"""Kind of the refusal of a limb that another constraint poses, for buttons and scripts: muting that helps."""
+
 
 @dataclass(frozen=True, slots=True)
 class Poser:
@@ -43,6 +46,8 @@ class Poser:
 
     bone: str
     """Bone of the limb that it poses."""
+    armature: str = ""
+    """Armature of that bone, where the constraint is no IK."""
     constraint: str = ""
     """Name of the constraint; empty where the visible bone follows other bones."""
     shown: str = ""
@@ -101,7 +106,8 @@ def _override(scene: Scene, armature: Object, limb: Sequence[str], within: tuple
     found = override_of(armature, limb, weights, iks)
     if found is None:
         return None
-    return Poser(found.bone, found.constraint, is_ik=False, frame=first[found.bone, found.constraint], part=found.share)
+    frame = first[found.bone, found.constraint]
+    return Poser(found.bone, armature.name, found.constraint, is_ik=False, frame=frame, part=found.share)
 
 
 def _shown_instead(
@@ -111,7 +117,7 @@ def _shown_instead(
     for frame, shown in _shown_over(scene, armature, names, within, skins):
         if not shown.follows and shows_others(armature, names, shown):
             constraint = shown.hindrances[0].constraint if shown.hindrances else ""
-            yield Poser(names.lower, constraint, shown=shown.bone, frame=frame, part=shown.share)
+            yield Poser(names.lower, constraint=constraint, shown=shown.bone, frame=frame, part=shown.share)
             continue
         poser = _override_of_skin(armature, names, shown) if shown.follows else None
         if poser is not None:
@@ -127,7 +133,7 @@ def _override_of_skin(armature: Object, names: ChainNames, shown: Shown) -> Pose
     if not untraced:
         return None
     share = Turned(armature, {names.lower}).share((shown.armature, shown.bone))
-    return None if share >= FOLLOWS else Poser(shown.bone, untraced[-1].name, is_ik=False, part=share)
+    return None if share >= FOLLOWS else Poser(shown.bone, shown.armature, untraced[-1].name, is_ik=False, part=share)
 
 
 def _shown_over(
@@ -176,7 +182,7 @@ def ik_of(scene: Scene, armature: Object, bones: Sequence[str], within: tuple[fl
             if constraint.target is not None and weights.any():
                 frame = None if weights.all() else float(frames[np.argmax(weights > 0.0)])
                 part = 1.0 - float(weights.max())
-                return Poser(name, constraint.name, frame=frame, part=part, is_live=is_live(constraint))
+                return Poser(name, constraint=constraint.name, frame=frame, part=part, is_live=is_live(constraint))
     return None
 
 
@@ -227,7 +233,7 @@ def refuse_live(armature: Object, bones: Iterable[str]) -> None:
     """Raise `DependencyError` where Live poses any of the bones: there is neither an FK nor an IK of the rig to change."""
     for bone in bones:
         for constraint in filter(is_live, armature.pose.bones[bone].constraints):
-            raise _refusal(Poser(bone, constraint.name, is_live=True), "so it is on neither FK nor IK of its rig")
+            raise _refusal(Poser(bone, constraint=constraint.name, is_live=True), "so it is on neither FK nor IK of its rig")
 
 
 UNSEEN = 0.01
@@ -240,6 +246,7 @@ def _refusal(poser: Poser, so: str) -> DependencyError:
     by = Sentence(" by {part:.0%}", {"part": 1.0 - poser.part}) if is_partly else ""
     values = {
         "bone": poser.bone,
+        "armature": poser.armature,
         "constraint": poser.constraint,
         "shown": poser.shown,
         "part": poser.part,
@@ -251,11 +258,11 @@ def _refusal(poser: Poser, so: str) -> DependencyError:
         text = 'Live poses bone "{bone}"{by}{when}, {so}. {remedy}'
         return DependencyError(Sentence(text, values | {"remedy": BAKE_FIRST}, kind=ON_LIVE))
     if not poser.can_be_switched:
-        return DependencyError(
+        text = (
             'Constraint "{constraint}" poses bone "{bone}"{by}{when}, {so}. Mute it, or bake it with Blender\'s Bake Action, '
-            "Visual Keying and Clear Constraints, first.",
-            **values,
+            "Visual Keying and Clear Constraints, first."
         )
+        return DependencyError(Sentence(text, values, kind=OVERRIDDEN))
     if poser.shown:
         text = 'The visible limb ("{shown}") does not follow bone "{bone}"{when}, {so}. {remedy}'
         if is_partly:

@@ -74,6 +74,36 @@ def test_a_deleted_bone_is_chosen_anew_in_the_dialog_which_then_says_that_this_i
     assert acting.layout.texts() == ["This is mended. Go on with Try Again"]
 
 
+@pytest.mark.parametrize("operator", [TWOBONE_OT_bake, TWOBONE_OT_bake_all, OPERATORS["plant"]], ids=lambda each: each.__name__)
+@pytest.mark.parametrize("keyed", [False, True], ids=["", "with keys on its mute"])
+def test_a_constraint_that_poses_the_limb_is_muted_in_the_dialog_where_nothing_unmutes_it(
+    operator, keyed, stored_leg, monkeypatch
+):
+    monkeypatch.setattr(refusing, "can_ask", lambda _context: True)
+    chain = stored_leg.twobone.chains[0]
+    chain.limb = "LEG"
+    constraint = stored_leg.pose.bones["lower"].constraints.new("COPY_ROTATION")
+    constraint.target = add_empty("Control")
+    constraint.target.rotation_euler = (0.5, 0.3, 0.2)
+    if keyed:
+        constraint.keyframe_insert("mute", frame=1)
+    acting = playing(operator)
+    context = sidebar(window=object(), window_manager=Dialogs(), scene=bpy.context.scene)
+    assert ShowsProgress.invoke(acting, context, None) == {"RUNNING_MODAL"}
+    acting.layout = Layout()
+    operator.draw(acting, context)
+    assert 'Constraint "Copy Rotation" poses bone "lower"' in " ".join(acting.layout.texts())
+    if keyed:
+        assert "mute" not in acting.layout.properties()
+        return
+    assert acting.layout.properties() == ["mute"]
+    assert 'Mute "Copy Rotation"' in [named.get("text") for name, _, named in acting.layout.calls if name == "prop"]
+    constraint.mute = True
+    acting.layout = Layout()
+    operator.draw(acting, context)
+    assert acting.layout.texts() == ["This is mended. Go on with Try Again"]
+
+
 @pytest.mark.parametrize("operator", ABOUT, ids=lambda operator: operator.__name__)
 def test_what_is_refused_in_a_window_opens_a_dialog_with_the_sentence_and_the_settings(operator, stored_leg, monkeypatch):
     monkeypatch.setattr(refusing, "can_ask", lambda _context: True)
