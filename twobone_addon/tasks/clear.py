@@ -40,6 +40,9 @@ from ..scene.writer import assign, at_end
 from ..settings import BakeSettings
 from ..settings.tasks import TABLES, ClearSettings
 
+SWITCHING = {"switch", "convert"}
+"""Tasks that key beside a limb what its own keys are seen by."""
+
 
 @dataclass(frozen=True, slots=True)
 class Clearing:
@@ -190,7 +193,8 @@ def _related(armature: Object, names: ChainNames, limb_paths: set[str]) -> dict[
     # Keys without a limb are for several, as those of Plant Feet.
     tasks = {record.task for (path, _), record in kept.items() if path in limb_paths and record.limb in {limb, ""}}
     if tasks or count_baked_keys(armature, limb_paths):
-        return _further_paths(ledgers, limb, tasks, limb_paths)
+        # A later task may have replaced all that a switch had keyed on the limb itself, which would be left on FK without keys.
+        return _further_paths(ledgers, limb, tasks | SWITCHING, limb_paths)
     return _further_paths(ledgers, limb, None, limb_paths) or _further_paths(ledgers, limb, {FOUND}, limb_paths)
 
 

@@ -11,6 +11,7 @@ from tests.tasks.checks.targets import curves_of
 from tests.tasks.rigs.control_rig import LENGTH, control_rig, limb_over_time
 from tests.tasks.rigs.person import person
 from tests.tasks.rigs.switched_leg import switched_leg
+from tests.tasks.rigs.two_legs import legs_on_ik
 from tests.tasks.scenes import add_empty, key_places, set_range
 from twobone_addon.interface.operators.bake import TWOBONE_OT_bake
 from twobone_addon.interface.operators.of_tasks import OPERATORS
@@ -185,3 +186,17 @@ def test_keys_of_fk_are_not_offered_where_it_has_none(empty_file):
     shown = Layout()
     assert draw_remedy(shown, refused.value.sentence)
     assert shown.buttons() == ["twobone.switch"]
+
+
+def test_clear_after_a_bake_takes_back_the_switch_before_it_too(empty_file):
+    """Without this, the limbs would be left on FK without keys: those of the switch are replaced by the bake's."""
+    rig = legs_on_ik(8)
+    bpy.context.view_layer.objects.active = rig
+    assert bpy.ops.twobone.find_limbs(armature=rig.name, targets=True) == {"FINISHED"}
+    before = keys_by_path(rig)
+    assert bpy.ops.twobone.switch(scope="ACTIVE", to="FK") == {"FINISHED"}
+    assert bpy.ops.twobone.bake_all(scope="ACTIVE") == {"FINISHED"}
+    assert keys_by_path(rig) != before
+    assert bpy.ops.twobone.clear_baked(armature=rig.name, scope="ACTIVE") == {"FINISHED"}
+    assert keys_by_path(rig) == before
+    assert {bone.constraints["IK"].influence for bone in rig.pose.bones if "IK" in bone.constraints} == {1.0}
