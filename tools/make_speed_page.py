@@ -1,18 +1,19 @@
-"""Write the tables of speed in docs/measurements.md, and their plot, from measurements of several Blenders.
+"""Write the tables of speed in docs/measurements.md, their plot, and the README's table, from one run on several Blenders.
 
-python tools/make_speed_page.py RESULTS.json ...          (what tests/benchmark/bench_bake.py --results wrote; no packages)
+python tools/make_speed_page.py RESULTS.json ...          (what tools/measure_speed.py wrote, the newest first; no packages)
 """
 
 import argparse
 import json
 import math
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
 from drawing import BLUE, FAINT, GREY, INK, ORANGE, TEAL, Figure, Frame
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE, PLOT = ROOT / "docs/measurements.md", ROOT / "docs/images/speed.svg"
+PAGE, PLOT, README = ROOT / "docs/measurements.md", ROOT / "docs/images/speed.svg", ROOT / "README.md"
 
 CLOCK = 0
 """Index of the time that is shown, that on the clock; 1 is CPU time."""
@@ -55,6 +56,19 @@ def main() -> None:
     replace_part(PAGE, "many", many_table(runs))
     replace_part(PAGE, "tasks", tasks_table(runs))
     plot(runs[0]).save(PLOT)
+    if "readme" in runs[0]:
+        write_readme(runs[0])
+
+
+def write_readme(run: dict) -> None:
+    """Replace the rows of the README's table and the Blender of the run."""
+    page = README.read_text(encoding="utf-8")
+    head = "| | Two-Bone IK | instead |\n|---|---|---|\n"
+    before, rest = page.split(head)
+    after = rest[rest.index("\n\n") + 1 :]
+    before = re.sub(r"Measured here with Blender [\d.]+", f"Measured here with Blender {run['blender'].split()[0]}", before)
+    rows = "".join(f"| {' | '.join(map(str, row))} |\n" for row in run["readme"])
+    README.write_text(f"{before}{head}{rows}{after}", encoding="utf-8")
 
 
 def replace_part(path: Path, name: str, text: str) -> None:

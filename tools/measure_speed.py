@@ -1,4 +1,4 @@
-"""Make the measurements for docs/measurements.md: on an idle machine, twenty minutes for two Blenders.
+"""Make the measurements for docs/measurements.md and the README: on an idle machine, half an hour for two Blenders.
 
 python tools/measure_speed.py PYTHON ... [--folder build/bench]     (Pythons with `bpy`, the newest first)
 python tools/make_speed_page.py build/bench/*.json                  (writes the pages)
@@ -14,7 +14,7 @@ SCRIPTS = ROOT / "tests/benchmark"
 
 
 def main() -> None:
-    """Run all three scripts in every Python, with one results file per Python."""
+    """Run the scripts in every Python, with one results file per Python; that of the README's table in the first."""
     parser = argparse.ArgumentParser(description="Measure what docs/measurements.md shows.")
     parser.add_argument("pythons", nargs="+", help="Pythons with bpy, the newest first")
     parser.add_argument("--folder", type=Path, default=ROOT / "build/bench", help="where the numbers go")
@@ -28,6 +28,8 @@ def main() -> None:
         subprocess.run([python, str(SCRIPTS / "bench_bake.py"), *results], check=True)
         subprocess.run([python, str(SCRIPTS / "bench_crowd.py"), *results, "--counts", *counts], check=True)
         subprocess.run([python, str(SCRIPTS / "bench_tasks.py"), *results], check=True)
+        if number == 0:
+            subprocess.run([python, str(SCRIPTS / "bench_readme.py"), *results], check=True)
         print(f"{python}: {time.perf_counter() - start:.0f} s", flush=True)
 
 
