@@ -210,7 +210,7 @@ def _world_lengths(linear: Array, vectors: Array) -> Array:
     return magnitude((linear @ vectors[..., None])[..., 0])
 
 
-def prove(scene: Scene, solved: Sequence[SolvedChain], verified: Verified) -> Story[list[Measured | None]]:
+def prove(scene: Scene, solved: Sequence[SolvedChain], verified: Verified, skins: Skins) -> Story[list[Measured | None]]:
     """Let Blender evaluate the chains as they are now and measure them; `None` for chains whose settings skip verification."""
     checked = [chain for chain in solved if chain.plan.settings.verify]
     if not checked:
@@ -230,7 +230,7 @@ def prove(scene: Scene, solved: Sequence[SolvedChain], verified: Verified) -> St
             measure(chain, samples, reported, inside)
             for chain, reported, inside in zip(checked, tracks, tracks_between, strict=True)
         ]
-        visibilities = yield from _measure_visibility(scene, checked, [chain.limb_length for chain in measured], look)
+        visibilities = yield from _measure_visibility(scene, checked, [chain.limb_length for chain in measured], look, skins)
     complete = iter([replace(chain, visibility=visible) for chain, visible in zip(measured, visibilities, strict=True)])
     return [next(complete) if chain.plan.settings.verify else None for chain in solved]
 
@@ -347,10 +347,10 @@ def few_of(frames: Array) -> Array:
 
 
 def _measure_visibility(
-    scene: Scene, chains: list[SolvedChain], lengths: list[float], look: Sample
+    scene: Scene, chains: list[SolvedChain], lengths: list[float], look: Sample, skins: Skins
 ) -> Story[list[Visibility | None]]:
     """Whether the visible bone of each chain follows; `None` where no bone deforms. Evaluates only the doubtful chains."""
-    skins, visibilities, doubtful, beside = Skins(), [], {}, set[int]()
+    visibilities, doubtful, beside = [], {}, set[int]()
     with only_reading():
         for number, chain in enumerate(chains):
             names = chain.plan.names

@@ -170,6 +170,8 @@ class BakePlan:
     chains: Sequence[ChainPlan]
     left: Sequence[TwoBoneError]
     """Errors of chains that cannot be baked in an action in which others can."""
+    skins: Skins
+    """What shows the limbs: a bake writes only keys and values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +213,7 @@ def bake_chains(scene: Scene, settings: BakeAllSettings, active: Object | None, 
         return Baked(plan, keyed, entries, evaluation)
 
     yield Write(chain_changes(keyed, BAKE.name), report)
-    return report((yield from prove(scene, [chain.solved for chain in keyed], verified)))
+    return report((yield from prove(scene, [chain.solved for chain in keyed], verified, plan.skins)))
 
 
 def inspect_chains(scene: Scene, settings: BakeAllSettings, active: Object | None, chosen: OwnAction | None) -> Story[Baked]:
@@ -225,7 +227,7 @@ def inspect_chains(scene: Scene, settings: BakeAllSettings, active: Object | Non
     verified = Verified()
     keyed, evaluation = yield from keyed_chains(plan.chains, verified)
     solved, units = [chain.solved for chain in keyed], units_of(scene)
-    measured = yield from prove(scene, solved, verified)
+    measured = yield from prove(scene, solved, verified, plan.skins)
     reports = [chain_report(chain, (), proof, units=units) for chain, proof in zip(solved, measured, strict=True)]
     entries = [_with_present_keys(*parts) for parts in zip(solved, reports, strict=True)]
     return Baked(plan, keyed, entries, evaluation)
@@ -252,7 +254,7 @@ def plan_chains(scene: Scene, settings: BakeAllSettings, active: Object | None, 
         raise refused[0]
     if not settings.last_wins:
         refuse_overlap(plans)
-    return BakePlan(plans, refused)
+    return BakePlan(plans, refused, skins)
 
 
 def _with_keyed(plan: BakePlan) -> BakePlan:
