@@ -165,16 +165,11 @@ def new_fcurve(bag: CurveBag, path: str, index: int, group: str) -> FCurve:
     """A new F-curve in the bag, in the group of that name."""
     group_of_curve = _group(bag, group)
     if isinstance(bag, bpy.types.Action):
-        return make(partial(bag.fcurves.new, path, index=index, action_group=group), partial(_remove_made, bag))
-    fcurve = make(partial(bag.fcurves.new, path, index=index), partial(_remove_made, bag))
+        return make(partial(bag.fcurves.new, path, index=index, action_group=group), bag.fcurves.remove)
+    fcurve = make(partial(bag.fcurves.new, path, index=index), bag.fcurves.remove)
     # `fcurves.new` of a channelbag takes a group only from 5.0 on; this works in all.
     fcurve.group = group_of_curve
     return fcurve
-
-
-def _remove_made(bag: CurveBag, fcurve: FCurve) -> None:
-    fcurve.group = None  # Some versions of Blender remove a group with its last curve, even one that was there before.
-    bag.fcurves.remove(fcurve)
 
 
 def _group(bag: CurveBag, name: str) -> Any:
@@ -187,7 +182,7 @@ def copied_fcurve(source: FCurve, bag: CurveBag, path: str, index: int, group: s
         return None
     # No channel has this path: there may be no second curve at the source's own one, not even for a moment.
     group_of_curve = _group(bag, group)
-    fcurve = make(partial(bag.fcurves.new_from_fcurve, source, data_path="~"), partial(_remove_made, bag))
+    fcurve = make(partial(bag.fcurves.new_from_fcurve, source, data_path="~"), bag.fcurves.remove)
     fcurve.data_path, fcurve.array_index, fcurve.group = path, index, group_of_curve
     return fcurve
 
