@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "twobone_addon"
 BASE = "TwoBoneError"
 GAP = "…"
+VALUE = r"\{\w+[^{}]*\}"
 HINDRANCE = "hindrance"
 """Name of the methods that return why an operator cannot run."""
 
@@ -64,6 +65,9 @@ def constants(trees: object) -> dict[str, ast.expr]:
 
 def sentences(tree: ast.AST, kinds: set[str], named: dict[str, ast.expr]) -> Iterator[tuple[str, str]]:
     """Kind and text of each message of a file."""
+    local: dict[ast.AST, dict[str, list[ast.expr]]] = {}
+    for function in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)):
+        local |= dict.fromkeys(ast.walk(function), locals_of(function))
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef) and node.name == HINDRANCE:
             yield from (("Poll", text) for text in returned_texts(node))
@@ -71,10 +75,24 @@ def sentences(tree: ast.AST, kinds: set[str], named: dict[str, ast.expr]) -> Ite
             continue
         called = name_of(node.func)
         if called in kinds and node.args:
-            texts = texts_of(named.get(name_of(node.args[0]), node.args[0]))
-            yield from ((called, re.sub(r"\{\w+[^{}]*\}", GAP, text) if node.keywords else text) for text in texts)
+            said, has_values = node.args[0], bool(node.keywords)
+            if isinstance(said, ast.Call) and name_of(said.func) == "Sentence":
+                said, has_values = said.args[0], len(said.args) > 1
+            name = name_of(said)
+            for argument in [named[name]] if name in named else local.get(node, {}).get(name, [said]):
+                yield from ((called, re.sub(VALUE, GAP, text) if has_values else text) for text in texts_of(argument))
         elif called == "report" and len(node.args) > 1 and is_error(node.args[0]):
             yield from (("TwoBoneError", text) for text in texts_of(node.args[1]))
+
+
+def locals_of(function: ast.FunctionDef) -> dict[str, list[ast.expr]]:
+    """Texts that a function gives to names: a sentence is chosen among them before it is raised."""
+    found: dict[str, list[ast.expr]] = {}
+    for node in ast.walk(function):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name), *_], value=ast.Constant(value=str())):
+                found.setdefault(name, []).append(node.value)
+    return found
 
 
 def returned_texts(function: ast.FunctionDef) -> Iterator[str]:
