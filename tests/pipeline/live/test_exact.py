@@ -38,7 +38,8 @@ EXACT = 1e-6
 """Greatest distance from Bake, relative to the limb: what single precision leaves."""
 
 TWICE_ROUNDED = 2e-6
-"""Where a second transform is rounded as well: a limb below a limb, an armature on another's bone, an object's own plane."""
+"""Where a second transform is rounded as well: a limb below a limb, an armature on another's bone, an object's own plane, a
+parent's matrix without its shear."""
 
 NEXT_TO_STRAIGHT = 5e-5
 """Of limbs that are straight or folded at some frames, whose knee hangs on the root of a rounding error."""
@@ -187,7 +188,8 @@ CASES = {
     "object scaled unevenly": (scaled(1, 1.5, 0.7), {}),
     "object mirrored": (scaled(-1, 1, 1, turned=(0, 0, 0)), {}),
     "object mirrored unevenly, pole": (lambda rig: (with_pole(rig), scaled(-1, 1.3, 0.8)(rig)), {"plane": "POLE", "pole": "P"}),
-    **{f"inherit scale {flag}": (inheriting(flag, 1.3), {}) for flag in ("FULL", "FIX_SHEAR", "ALIGNED", "AVERAGE", "NONE")},
+    **{f"inherit scale {flag}": (inheriting(flag, 1.3), {}) for flag in ("FULL", "ALIGNED", "AVERAGE", "NONE")},
+    "inherit scale FIX_SHEAR": (inheriting("FIX_SHEAR", 1.3), {}, TWICE_ROUNDED),
     "scale keyed above": (hip_keyed_in_scale, {}, NEXT_TO_STRAIGHT),
     "upper bone moved and scaled": (moved_upper, {}),
     "other rotation modes": (in_other_modes, {}),
