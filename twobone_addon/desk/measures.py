@@ -101,7 +101,7 @@ MEASURES = (
         "standing point to its pin", QUARTERS, LENGTH,
     ),
     Measure(
-        "slide a contact", ("audit",), ("slide",),
+        "slide a contact", ("audit", "plant"), ("slide",),
         "mean place of a standing point in the last third of the contact from that in the first; of several contacts the median",
         STANDING, f"{LENGTH}; of all feet {LIMB}",
     ),
