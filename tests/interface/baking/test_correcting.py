@@ -56,16 +56,22 @@ def refusal_of(said):
     return requested
 
 
-@pytest.mark.parametrize("operator", [TWOBONE_OT_bake, TWOBONE_OT_bake_all, OPERATORS["plant"]], ids=lambda each: each.__name__)
-def test_a_deleted_bone_is_chosen_anew_in_the_dialog_which_then_says_that_this_is_mended(operator, stored_leg, monkeypatch):
-    monkeypatch.setattr(refusing, "can_ask", lambda _context: True)
-    chain = stored_leg.twobone.chains[0]
-    chain.lower, chain.limb = "hand", "LEG"
+def asking(operator):
+    """The operator, refused, with its dialog as it is drawn, and the context of that."""
     acting = playing(operator)
     context = sidebar(window=object(), window_manager=Dialogs(), scene=bpy.context.scene)
     assert ShowsProgress.invoke(acting, context, None) == {"RUNNING_MODAL"}
     acting.layout = Layout()
     operator.draw(acting, context)
+    return acting, context
+
+
+@pytest.mark.parametrize("operator", [TWOBONE_OT_bake, TWOBONE_OT_bake_all, OPERATORS["plant"]], ids=lambda each: each.__name__)
+def test_a_deleted_bone_is_chosen_anew_in_the_dialog_which_then_says_that_this_is_mended(operator, stored_leg, monkeypatch):
+    monkeypatch.setattr(refusing, "can_ask", lambda _context: True)
+    chain = stored_leg.twobone.chains[0]
+    chain.lower, chain.limb = "hand", "LEG"
+    acting, context = asking(operator)
     assert 'Lower bone "hand" is not in armature "Rig"' in " ".join(acting.layout.texts())
     assert acting.layout.properties() == ["upper", "lower", "tip"]
     chain.lower = "lower"
@@ -87,11 +93,7 @@ def test_a_constraint_that_poses_the_limb_is_muted_in_the_dialog_where_nothing_u
     constraint.target.rotation_euler = (0.5, 0.3, 0.2)
     if keyed:
         constraint.keyframe_insert("mute", frame=1)
-    acting = playing(operator)
-    context = sidebar(window=object(), window_manager=Dialogs(), scene=bpy.context.scene)
-    assert ShowsProgress.invoke(acting, context, None) == {"RUNNING_MODAL"}
-    acting.layout = Layout()
-    operator.draw(acting, context)
+    acting, context = asking(operator)
     assert 'Constraint "Copy Rotation" poses bone "lower"' in " ".join(acting.layout.texts())
     if keyed:
         assert "mute" not in acting.layout.properties()
@@ -181,11 +183,7 @@ def test_no_error_hides_the_field_of_the_planes_object_while_it_is_chosen_in_the
 def test_a_bake_without_a_target_says_so_and_offers_one_and_nothing_else(operator, stored_leg, monkeypatch):
     monkeypatch.setattr(refusing, "can_ask", lambda _context: True)
     stored_leg.twobone.chains[0].target = None
-    acting = playing(operator)
-    context = sidebar(window=object(), window_manager=Dialogs(), scene=bpy.context.scene)
-    assert ShowsProgress.invoke(acting, context, None) == {"RUNNING_MODAL"}
-    acting.layout = Layout()
-    operator.draw(acting, context)
+    acting, _ = asking(operator)
     assert "No target is chosen." in " ".join(acting.layout.texts())
     assert acting.layout.buttons() == ["twobone.add_target"]
     assert acting.layout.properties() == []
