@@ -54,7 +54,7 @@ def seen(frame):
     return {bone.name: bone.matrix.copy() for bone in evaluated.pose.bones if bone.name.startswith("DEF-")}
 
 
-def differences(before, frame):
+def apart_from(before, frame):
     """How far bones have moved, and by how much they have turned, since then."""
     now = seen(frame)
     moved = {name: (now[name].translation - before[name].translation).length for name in before}
@@ -105,7 +105,7 @@ def first_bake(user):
     yield from user.hover("WINDOW")
     yield from user.press("Z", ctrl=True)
     yield from user.wait(10)
-    moved, _ = differences(as_made, 1)
+    moved, _ = apart_from(as_made, 1)
     assert max(moved.values()) < UNMOVED, "one Ctrl-Z does not take switch and bake back"
     assert rig().animation_data is None or rig().animation_data.action is None
     for _ in range(MOVE_CLICK_MODE_ADD):
@@ -141,7 +141,7 @@ def whole_character(user):
     yield from user.wait(60)
     yield from user.picture("rigify_all_baked")
     for frame in (1, LAST):
-        moved, turned = differences(as_made, frame)
+        moved, turned = apart_from(as_made, frame)
         assert max(moved.values()) < UNMOVED, max(moved.items(), key=lambda item: item[1])
         assert max(turned.values()) < UNTURNED, max(turned.items(), key=lambda item: item[1])
 
