@@ -215,6 +215,23 @@ def test_a_worker_whose_batch_is_gone_begins_no_shot(shot):
         assert shot.read_bytes() == before
 
 
+def test_a_worker_whose_batch_goes_during_a_shot_does_not_end_as_done(shot):
+    """Also where the shot itself takes the stop, and nothing else ends the process."""
+    make_shot()
+    add_script("import os, time, pathlib\npathlib.Path(os.environ['HERE']).touch()\ntime.sleep(600)\n")
+    save(shot)
+    before, here = shot.read_bytes(), shot.parent.parent / "here"
+    arguments = ["bake", "--file", str(shot), *LEG, "--scripts", "--save", str(shot)]
+    more = {"TWOBONE_TOKEN": "answer", "HERE": str(here)}
+    with python(["-m", "twobone_addon", "worker"], more, stdin=subprocess.PIPE, stderr=subprocess.STDOUT) as worker:
+        worker.stdin.write(json.dumps(arguments) + "\n")
+        worker.stdin.flush()
+        assert wait_until(here.exists)
+        said = worker.communicate(timeout=PATIENCE_IN_SECONDS)[0]
+    assert worker.returncode != 0, said
+    assert shot.read_bytes() == before
+
+
 VICTIMS = ("worker", "batch", "both")
 KILLED_TASKS = [task for task in TASKS if task.command not in READS_ONLY]
 

@@ -172,9 +172,9 @@ def new_log(folder: Path | None, name: str) -> IO[bytes] | None:
 def serve(run: Callable[[list[str]], int]) -> int:
     """Read the arguments of one command per line, `run` it and answer with its exit code, until standard input ends.
 
-    If the input ends during a command, the batch has ended, for whatever reason; then this process ends too.
+    If the input ends during a command, the batch has ended, for whatever reason; then this process ends too, as stopped.
     """
-    requests, is_busy = queue.SimpleQueue[list[str] | None](), threading.Event()
+    requests, is_busy, is_abandoned = queue.SimpleQueue[list[str] | None](), threading.Event(), threading.Event()
     stream = os.fdopen(os.dup(0), "rb")  # Programs started by the shots' scripts must not read our input.
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
 
@@ -182,8 +182,10 @@ def serve(run: Callable[[list[str]], int]) -> int:
         for line in stream:
             is_busy.set()  # Before the command starts, since the batch may end even before that.
             requests.put(json.loads(line))
-        requests.put(None)
         if is_busy.is_set():
+            is_abandoned.set()  # Before anybody is told of the end.
+        requests.put(None)
+        if is_abandoned.is_set():
             os.kill(os.getpid(), signal.SIGTERM)
             time.sleep(PATIENCE)
             if os.name == "posix" and os.getpid() == os.getpgid(0):
@@ -196,4 +198,4 @@ def serve(run: Callable[[list[str]], int]) -> int:
         is_busy.clear()
         flush()  # The answer comes after everything the command has printed.
         os.write(1, f"\n{os.environ[TOKEN]} {code}\n".encode())
-    return int(ExitCode.DONE)
+    return int(ExitCode.STOPPED if is_abandoned.is_set() else ExitCode.DONE)
