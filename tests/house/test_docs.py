@@ -8,6 +8,7 @@ import hypothesis
 import pytest
 
 from tests.house.source import ROOT, name_of
+from tools import make_help
 from twobone_addon.core import solver
 from twobone_addon.core.contacts import finding, ground, skating
 from twobone_addon.core.planting import heels
@@ -132,3 +133,7 @@ def test_every_picture_is_shown_somewhere():
     text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
     unused = [path.name for path in (ROOT / "docs" / "images").iterdir() if path.name not in text]
     assert not unused
+
+
+def test_the_installed_help_says_what_the_pages_say():
+    assert make_help.help_page() == make_help.HELP.read_text(encoding="utf-8"), "run: python tools/make_help.py"
