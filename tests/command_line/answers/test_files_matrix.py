@@ -241,8 +241,7 @@ main(sys.argv[1:])
 """
 
 
-@pytest.mark.parametrize("is_there", [False, True])
-@pytest.mark.parametrize("kind", SUFFIX)
+@pytest.mark.parametrize("kind, is_there", zip(SUFFIX, [True, False, True, False], strict=True))
 def test_killed_between_draft_and_rename_the_goal_is_as_before_and_the_next_run_tidies(write, tmp_path, kind, is_there):
     goal = tmp_path / f"goal{SUFFIX[kind]}"
     if is_there:

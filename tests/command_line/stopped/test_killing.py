@@ -23,7 +23,7 @@ from twobone_addon.command_line.job import READS_ONLY
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="sends signals, and reads /proc")
 # Each round starts Blender anew; the full numbers are for a release: see docs/contributing.md.
-ROUNDS = int(os.environ.get("TWOBONE_KILL_ROUNDS", "3"))
+ROUNDS = int(os.environ.get("TWOBONE_KILL_ROUNDS", "2"))
 BATCH_ROUNDS = int(os.environ.get("TWOBONE_BATCH_KILL_ROUNDS", "1"))
 STOPPED = 5
 
@@ -233,7 +233,9 @@ def test_a_worker_whose_batch_goes_during_a_shot_does_not_end_as_done(shot):
 
 
 VICTIMS = ("worker", "batch", "both")
-KILLED_TASKS = [task for task in TASKS if task.command not in READS_ONLY]
+# How a batch keeps shots is the same for all tasks: a few of them, with each victim in turn, where no more rounds are asked for.
+WRITING_TASKS = [task for task in TASKS if task.command not in READS_ONLY]
+KILLED_TASKS = WRITING_TASKS if "TWOBONE_BATCH_KILL_ROUNDS" in os.environ else WRITING_TASKS[::4]
 
 
 def keys_of_all():
