@@ -130,7 +130,8 @@ def seconds():
         frames = shot.native_frames or shot.frames
         per_frame = (1000.0 * statistics.median(ours) / shot.frames, 1000.0 * statistics.median(native) / frames)
         few = f", {frames} frames" if frames < shot.frames else ""
-        yield what, f"{per_frame[0]:.2g} ms", f"`nla.bake`{few}: {per_frame[1]:.2g} ms"
+        ours, native = (f"{float(f'{each:.2g}'):g} ms" for each in per_frame)  # 650 ms, and not 6.5e+02 ms.
+        yield what, ours, f"`nla.bake`{few}: {native}"
 
 
 if __name__ == "__main__":
