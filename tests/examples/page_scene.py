@@ -1,7 +1,6 @@
 """The shot that the pages' scripts and commands speak of, and a Blender to run one of their scripts in.
 
     python page_scene.py FOLDER                    make the shots in it
-    python page_scene.py SHOT.blend                print what is seen in it
     python page_scene.py SHOT.blend SCRIPT.py      run a script in it, as `blender --background SHOT.blend --python` does
 
 Two characters with two legs each: "rig" has the names of Rigify's FK bones, "Rig" has short ones and a stored chain. Their
@@ -153,39 +152,25 @@ def swing(character: bpy.types.Object, upper: str, lower: str) -> None:
             bone.keyframe_insert("rotation_euler", frame=frame)
 
 
-def show_what_is_seen() -> None:
-    """Print the least cosine between the axis of each limb's joint and that at rest, over the scene's frames."""
-    from tests.examples.seen import characters
-
-    joints = [cosine for character in characters().values() for cosine in character["joints"].values()]
-    print("SEEN", json.dumps(joints), flush=True)
-
-
-def look_at(shot: Path) -> None:
-    """The same of a file."""
-    from twobone_addon import registration
-
-    registration.register()
-    bpy.ops.wm.open_mainfile(filepath=str(shot))
-    show_what_is_seen()
-
-
 def run_in_shot(shot: Path, script: Path) -> None:
-    """Run the script with the add-on on, unless it turns that on itself, and print what the last bake reported."""
+    """Run the script with the add-on on, unless it turns that on itself, and print what is seen and what was last reported.
+
+    What is seen is the least cosine between the axis of each limb's joint and that at rest, over the scene's frames.
+    """
     from twobone_addon import registration
 
     if "registration.register()" not in script.read_text(encoding="utf-8"):
         registration.register()
         bpy.ops.wm.open_mainfile(filepath=str(shot))
     runpy.run_path(str(script))
-    show_what_is_seen()
-    print("LAST REPORT:", bpy.context.window_manager.twobone_report.replace("\n", " "), flush=True)
+    from tests.examples.seen import characters
+
+    joints = [cosine for character in characters().values() for cosine in character["joints"].values()]
+    print("SEEN", json.dumps(joints))
+    print("LAST REPORT:", bpy.context.window_manager.twobone_report.replace("\n", " ") or "null", flush=True)
 
 
 if __name__ == "__main__":
     given = [Path(argument).resolve() for argument in sys.argv[1:]]
-    if len(given) == 1:
-        look_at(*given) if given[0].suffix == ".blend" else make_shots(*given)
-    else:
-        run_in_shot(*given)
+    make_shots(*given) if len(given) == 1 else run_in_shot(*given)
     os._exit(0)  # Blender 4.2 crashes at a tidy exit once properties have been registered

@@ -1,11 +1,4 @@
-"""What is seen of characters in the open file, measured from bones as Blender evaluates them; nothing is taken from a report.
-
-python seen.py FILE.blend      print it as JSON, a record for each armature
-"""
-
-import json
-import os
-import sys
+"""What is seen of characters in the open file, measured from bones as Blender evaluates them; nothing is taken from a report."""
 
 import bpy
 import numpy as np
@@ -84,12 +77,3 @@ def still(ball):
     stands = ball[:, 2] < ball[:, 2].min() + LOW
     steps = np.linalg.norm(np.diff(ball, axis=0), axis=1)[stands[:-1] & stands[1:]]
     return float(np.mean(steps < SHORT)) if len(steps) else 1.0
-
-
-if __name__ == "__main__":
-    from twobone_addon import registration
-
-    registration.register()
-    bpy.ops.wm.open_mainfile(filepath=sys.argv[1])
-    print("SEEN", json.dumps(characters()), flush=True)
-    os._exit(0)  # Blender 4.2 may crash at a tidy exit.
