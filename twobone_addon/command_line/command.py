@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import math
 import re
 from collections.abc import Callable
@@ -174,8 +175,9 @@ def _add_chains(parser: argparse.ArgumentParser) -> None:
     add_chain_flags(parser)
 
 
+@functools.cache
 def command_parser() -> argparse.ArgumentParser:
-    """Build the parser with all sub-commands and their flags."""
+    """Build the parser with all sub-commands and their flags, once: a batch's Blender parses the flags of every shot."""
     parser = _Parser(prog=PROGRAM, description="Bake two-bone IK without a window.", epilog=CODES, allow_abbrev=False)
     parser.add_argument("--version", action="version", version=f"twobone {addon_version()}, Blender {version_text()}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_Parser)

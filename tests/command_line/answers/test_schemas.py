@@ -1,6 +1,5 @@
 """What the command writes is what its schemas say, and a job is right by its schema where the command takes it."""
 
-import functools
 import json
 
 import bpy
@@ -9,14 +8,10 @@ import pytest
 
 from tests.command_line.jobs import CHAIN
 from tests.command_line.shots import LEG, make_shot, save
+from tests.command_line.validators import validator
 from tests.tasks.rigs.walker import Walk, build_walker
 from tests.tasks.scenes import add_empty
 from twobone_addon.command_line.schemas import NAMES, schema
-
-
-@functools.cache
-def validator(name):
-    return jsonschema.Draft202012Validator(schema(name))
 
 
 def is_valid(document, name):
@@ -119,7 +114,7 @@ def test_a_summary_follows_its_schema(twobone, shot, tmp_path):
     job = tmp_path / "job.json"
     job.write_text(json.dumps({"shots": ["shot.blend", "gone.blend"], "output": "baked/{shot}.blend", **CHAIN}))
     twobone("batch", job, "--quiet")
-    jsonschema.validate(json.loads((tmp_path / "job.json.summary.json").read_text()), schema("summary"))
+    validator("summary").validate(json.loads((tmp_path / "job.json.summary.json").read_text()))
 
 
 JOBS = [

@@ -3,13 +3,12 @@
 import json
 
 import bpy
-import jsonschema
 import pytest
 
 from tests.command_line.shots import save
+from tests.command_line.validators import validator
 from tests.core.contacts.gait import WALK, feet_of, on_belt
 from tests.tasks.find_contacts.walker import make_walker
-from twobone_addon.command_line.schemas import schema
 
 
 @pytest.fixture
@@ -26,7 +25,7 @@ def test_the_command_does_what_the_operator_does(twobone, shot, tmp_path):
     )
     assert ended.code == 0, ended.complained
     document = json.loads((tmp_path / "r.json").read_text())
-    jsonschema.validate(document, schema("contacts"))
+    validator("contacts").validate(document)
     bpy.ops.wm.open_mainfile(filepath=str(shot))
     assert bpy.ops.twobone.find_contacts(armature="Walker") == {"FINISHED"}
     report = json.loads(bpy.context.window_manager.twobone_report)

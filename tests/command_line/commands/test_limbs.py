@@ -3,12 +3,11 @@
 import json
 
 import bpy
-import jsonschema
 import pytest
 
 from tests.command_line.shots import save
+from tests.command_line.validators import validator
 from tests.tasks.rigs.person import person
-from twobone_addon.command_line.schemas import schema
 
 
 @pytest.fixture
@@ -29,7 +28,7 @@ def test_the_chains_are_stored_and_said(twobone, shot, tmp_path):
     assert ended.code == 0, ended.complained
     assert "Limbs added: Left Leg, Right Leg, Left Arm, Right Arm." in ended.said
     document = json.loads((tmp_path / "report.json").read_text())
-    jsonschema.validate(document, schema("report"))
+    validator("report").validate(document)
     assert [limb["chain"] for limb in document["limbs"]] == ["Left Leg", "Right Leg", "Left Arm", "Right Arm"]
     stored = chains(shot)
     assert set(stored) == {"Left Leg", "Right Leg", "Left Arm", "Right Arm"}

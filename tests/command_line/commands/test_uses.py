@@ -3,15 +3,14 @@
 import json
 
 import bpy
-import jsonschema
 import pytest
 
 from tests.command_line.shots import save
+from tests.command_line.validators import validator
 from tests.tasks.rigs.person import person
 from tests.tasks.rigs.walker import Walk, build_walker
 from twobone_addon.command_line.command import parse
 from twobone_addon.command_line.job import load_job
-from twobone_addon.command_line.schemas import schema
 from twobone_addon.settings.tasks import TABLES
 
 
@@ -24,14 +23,15 @@ def shot(tmp_path, registered_addon):
 
 
 def write_job(folder, **job):
-    jsonschema.validate(job, schema("job"))
+    validator("job").validate(job)
     (folder / "job.json").write_text(json.dumps(job))
     return folder / "job.json"
 
 
 @pytest.mark.parametrize("table", TABLES.values(), ids=lambda table: table.task)
 def test_a_command_and_a_use_are_also_named_as_the_task_and_its_operator(tmp_path, table):
-    for name in (table.task, table.operator, table.task.replace("_", "-"), table.operator.replace("_", "-")):
+    names = {table.task, table.operator}
+    for name in sorted(names | {name.replace("_", "-") for name in names}):
         assert parse([name, "--quiet"]).command == table.command
         assert load_job(write_job(tmp_path, use=name, shots=[{"file": "a.blend", "use": name}])).use == table.command
 
