@@ -351,7 +351,9 @@ SHOWN: dict[str, dict[str, dict[str, Any]]] = {
     "find_limbs": {"nothing is active": {}},  # The only armature of the scene is the one that is meant.
     "nudge": {
         **{name: {} for name in ("last is disabled", "all are disabled", "two have one name")},
-        "none is stored": {"refused": 'Armature "Rig" has no stored chain "leg". Use the name of one that it has (none).'},
+        "none is stored": {
+            "refused": 'Armature "Rig" has no stored chain, so none is "leg". Name its bones, or add its limbs with Find Limbs.'
+        },
         "last has no bone": {"refused": 'Lower bone "nobone" is not in armature "Rig". Choose one of its bones.'},
     },
     "finish_retarget": {  # Its last chain is a spare one, for each leg must have a partner.

@@ -70,11 +70,16 @@ def guided_chains(armature: Object, guide: Object) -> list[StoredChain]:
     return sorted(chains, key=lambda chain: chain != active_chain(armature))
 
 
+NONE_STORED = 'Armature "{armature}" has no stored chain, so none is "{chain}". Name its bones, or add its limbs with Find Limbs.'
+
+
 def chain_stored(armature: Object, name: str) -> StoredChain:
     """The chain that is stored on an armature under a name; raises `ChainError` where there is none."""
     chain = armature.twobone.chains.get(name)
     if chain is None:
-        known = ", ".join(f'"{stored.name}"' for stored in armature.twobone.chains) or "none"
+        known = ", ".join(f'"{stored.name}"' for stored in armature.twobone.chains)
+        if not known:
+            raise ChainError(NONE_STORED, armature=armature.name, chain=name)
         raise ChainError(
             'Armature "{armature}" has no stored chain "{chain}". Use the name of one that it has ({known}).',
             armature=armature.name,
