@@ -11,6 +11,7 @@ import contextlib
 import functools
 import hashlib
 import json
+import math
 import os
 import platform
 import re
@@ -115,9 +116,15 @@ def read_table(path: Path) -> Any:  # noqa: C901 - one list of what is wrong
     def no_constant(name: str) -> None:
         raise FileError('File "{path}" holds {name}, not a valid JSON number. Use a finite number.', path=path, name=name)
 
+    def finite(digits: str) -> float:
+        value = float(digits)
+        if math.isinf(value):
+            no_constant(digits[:30])
+        return value
+
     try:
         if path.suffix.lower() != ".toml":
-            table = json.loads(text, object_pairs_hook=unique, parse_constant=no_constant)
+            table = json.loads(text, object_pairs_hook=unique, parse_constant=no_constant, parse_float=finite)
         elif DOTTED.search(text):
             raise RecursionError  # noqa: TRY301 - what tomllib would raise after minutes
         else:

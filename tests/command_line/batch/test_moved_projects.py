@@ -1,13 +1,14 @@
 """A project is renamed, mounted elsewhere or its job renamed: batches still know what they have saved, by its contents."""
 
 import json
+import re
 import subprocess
 import sys
 import tempfile
 
 import pytest
 
-from tests.command_line.jobs import records, write_job
+from tests.command_line.jobs import CHAIN, records, write_job
 from tests.command_line.shots import make_shot
 
 
@@ -55,7 +56,8 @@ def test_records_name_nothing_outside_the_project(run_here, folder):
 
 
 DAMAGES = [("output_sha256", []), ("fingerprint", {}), ("report", 5), ("warnings", 5), ("warnings", [5]), ("state", "fine"),
-           ("seconds", True), ("exit_code", "0"), ("shot", None), ("output", 3)]  # fmt: skip
+           ("seconds", True), ("exit_code", "0"), ("shot", None), ("output", 3), ("shot", "\ud800"), ("output", "a\0"),
+           ("version", 99)]  # fmt: skip
 
 
 @pytest.mark.parametrize("key, value", DAMAGES)
@@ -71,6 +73,23 @@ def test_a_damaged_record_is_named_and_the_batch_goes_on(run_here, folder, key, 
     assert states == {"s0": "failed" if key == "output_sha256" else "done", "s1": "done"}
     assert run_here(folder / "job.json", "--resume", "--replace").code == 0
     assert "2 of 2 shots are done already" in run_here(folder / "job.json", "--resume").said
+
+
+def test_a_number_that_is_too_large_is_named_and_the_batch_goes_on(run_here, folder):
+    assert run_here(folder / "job.json").code == 0
+    (path,) = (folder / "job.json.reports").iterdir()
+    path.write_text(re.sub(r'"seconds": [\d.]+', '"seconds": 1e999', path.read_text(), count=1))
+    ended = run_here(folder / "job.json", "--resume")
+    assert (ended.code, "holds 1e999, not a valid JSON number" in ended.complained) == (1, True)  # It may be somebody's work now.
+
+
+def test_that_no_records_can_be_kept_is_said_once(run_here, folder):
+    make_shot(folder / "shots" / "s1.blend")
+    write_job(folder, use="chains", output=None, **dict.fromkeys(CHAIN))
+    (folder / "job.json.reports").write_text("")
+    ended = run_here(folder / "job.json")
+    assert (ended.code, len(ended.complained.splitlines())) == (0, 1)
+    assert "job.json.reports" in ended.complained
 
 
 def test_jobs_of_one_stem_and_shots_named_by_number_have_summaries_of_their_own(run_here, folder):

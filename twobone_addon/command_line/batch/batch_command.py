@@ -78,6 +78,8 @@ class Progress:
     """Number of shots that were done already."""
     beats: dict[str, int] = field(default_factory=dict)
     """Number of heartbeats printed for each running shot."""
+    warned: set[str] = field(default_factory=set)
+    """Subjects that a warning was printed about which stands once."""
 
     def skipped(self, names: list[str]) -> None:
         """Report shots that are already done."""
@@ -104,6 +106,12 @@ class Progress:
         """Print a warning that does not end a shot."""
         self.clear()
         complain(text)
+
+    def warn_once(self, subject: str, text: str) -> None:
+        """Print the first warning about a subject: what holds for one shot holds for all."""
+        if subject not in self.warned:
+            self.warned.add(subject)
+            self.warn(text)
 
     def running(self, names: Sequence[str], seconds: Sequence[float] = ()) -> None:
         """Redraw the status line of a terminal; in a log, print a heartbeat for shots that have been running for long."""
@@ -415,4 +423,4 @@ class Batch:
                 _make(shot.record.parent)
                 write_record(shot.record, record)
             except FileError as error:  # Then the shot is only done again.
-                self.progress.warn(str(error))
+                self.progress.warn_once("record", str(error))

@@ -403,13 +403,17 @@ def _read_record(path: Path) -> ShotRecord:
     table, hints = read_table(path), get_type_hints(ShotRecord)
     if not isinstance(table, dict):
         raise FileError('Record "{path}" is damaged: it is not a table of keys and values.', path=path)
-    for name, hint in hints.items():
-        if name not in table or not _is_of(hint, table[name]) or (name == "state" and table[name] not in STATES):
-            raise FileError('Record "{path}" is damaged: key "{key}" is missing or wrong.', path=path, key=name)
-    record = ShotRecord(**{name: table[name] for name in hints})
-    folder = followed(path.parent.parent)
-    record.shot, record.output = (str(followed(folder / value)) for value in (record.shot, record.output))
-    return record
+    is_right = {name: name in table and _is_of(hint, table[name]) for name, hint in hints.items()}
+    is_right["version"] = table.get("version") == FORMAT
+    is_right["state"] = is_right["state"] and table["state"] in STATES
+    for name in ("shot", "output"):
+        try:
+            table[name] = str(followed(path.parent.parent / table[name])) if is_right[name] else ""
+        except ValueError:  # No file system has such a name.
+            is_right[name] = False
+    if wrong := [name for name, is_one in is_right.items() if not is_one]:
+        raise FileError('Record "{path}" is damaged: key "{key}" is missing or wrong.', path=path, key=wrong[0])
+    return ShotRecord(**{name: table[name] for name in hints})
 
 
 def _is_of(hint: Any, value: object) -> bool:
