@@ -337,6 +337,8 @@ def all_held_beside(
 ) -> list[ChannelKeys]:
     """The keys of curves, with those beside the range that the settings ask for; `keyed` has the present keys by channel."""
     is_held = holds(plan.settings)
+    if not any(is_held):
+        return list(keys)
     return [
         held_beside(channel_keys, keyed[curve.channel], plan.within, is_held, curve.ends)
         for curve, channel_keys in zip(curves, keys, strict=True)
