@@ -18,7 +18,7 @@ SEEN = ("thigh_def", "shin_def", "foot_def", "toe_def")
 LEG = {"armature": "Rig", "upper": "thigh_fk", "lower": "shin_fk"}
 
 
-def rig_with(roll, *, shin_helper=False, copy="COPY_TRANSFORMS", tilted=(0.1, -0.2, 0.1)):
+def rig_with(roll, *, shin_helper=False, socket=False, copy="COPY_TRANSFORMS", tilted=(0.1, -0.2, 0.1)):
     """Controls that lie otherwise than what is seen, with helpers below them, as control rigs for captured motion are wired."""
     shapes = [BoneShape("hips", (0, 0, 1), (0, 0, 1.2))]
     for kind in ("def", "fk", "ik"):
@@ -40,6 +40,10 @@ def rig_with(roll, *, shin_helper=False, copy="COPY_TRANSFORMS", tilted=(0.1, -0
     bpy.ops.object.mode_set(mode="EDIT")
     for name in ("foot_fk", "ankle", *(["shin_fk"] if shin_helper else [])):
         rig.data.edit_bones[name].roll += roll
+    if socket:
+        bone = rig.data.edit_bones.new("socket")
+        bone.head, bone.tail, bone.parent = HIP, (0.1, 0.1, 1), rig.data.edit_bones["hips"]
+        rig.data.edit_bones["thigh_ik"].parent = bone
     bpy.ops.object.mode_set(mode="OBJECT")
     bones = rig.pose.bones
     ik = bones["shin_ik"].constraints.new("IK")
@@ -97,6 +101,7 @@ KINDS = {
     "pointing aside": {"roll": 1.2, "tilted": (0.2, -0.2, 0.1)},
     "with a helper below the shin": {"roll": -0.8, "shin_helper": True},
     "copying rotations": {"roll": 0.6, "copy": "COPY_ROTATION"},
+    "with a socket above the IK": {"roll": 0.6, "socket": True},
 }
 
 
@@ -119,7 +124,7 @@ def test_what_is_seen_stays_there_and_back_and_no_helper_is_keyed(empty_file, ki
         assert told["max_moved"] == pytest.approx(moved, abs=5e-5)
         assert "all stays within" in told["sentence"]
     keyed = {fcurve.data_path.split('"')[1] for fcurve in curve_bag(rig).fcurves if fcurve.data_path.startswith("pose")}
-    assert not keyed & {"foot_fk_helper", "shin_fk_helper", "foot_ik", *SEEN}
+    assert not keyed & {"foot_fk_helper", "shin_fk_helper", "foot_ik", "socket", *SEEN}
 
 
 def test_a_foot_that_leaves_the_leg_is_refused_with_its_cause(empty_file):

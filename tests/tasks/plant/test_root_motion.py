@@ -36,7 +36,10 @@ def test_a_walk_in_place_goes_through_the_world_and_back(empty_file, root):
     again = plant(root_motion="ADD", root=root)
     assert again["root"]["keys"] == 0
     assert "no root motion to add" in again["sentence"]
+    assert any("The ground does not move under the feet" in said for said in again["notes"])
     back = plant(root_motion="REMOVE", root=root)
     assert f"root motion of 2.2 m removed from {back['root']['bone']}" in back["sentence"]
     assert np.abs(np.array(Seen(armature, whole_frames()).hips) - hips)[:, :2].max() < 1e-3
-    assert plant(root_motion="REMOVE", root=root)["root"]["keys"] == 0
+    again = plant(root_motion="REMOVE", root=root)
+    assert again["root"]["keys"] == 0
+    assert any("The character stays in place" in said for said in again["notes"])

@@ -145,6 +145,27 @@ def test_fk_copies_that_are_muted_are_what_hinders(empty_file):
     assert max(visible_misses(rig, target).values()) < ON_TARGET
 
 
+@pytest.mark.parametrize("shared", [True, False])
+def test_a_visible_limb_that_nothing_joins_to_the_keys_is_said_with_how_far_off_its_target_it_is(empty_file, shared):
+    """Where an IK of its own has it on the target, within the tolerance, there is nothing to measure."""
+    rig, target = switched_leg(""), add_target()
+    for part in ("thigh", "shin", "foot"):
+        bone = rig.pose.bones[f"{part}_def"]
+        bone.constraints.remove(bone.constraints["fk"])
+    if shared:
+        rig.pose.bones["shin_ik"].constraints["IK"].target = target
+    report = bake(LEG, target="Target", plane="YZ", bend="NEGATIVE", influence=0.5, keys="REDUCE", tolerance=1e-3)
+    said = report["statements"][0]
+    assert said["kind"] == "NOT_SHOWN"
+    if shared:
+        assert said["values"] == {"bone": "shin_def"}
+        assert report["sentence"].startswith("Visible bone shin_def does not follow. Use Switch to FK; ")
+    else:
+        away = visible_misses(rig, target)[int(said["values"]["frame"])]
+        assert said["values"]["distance"] == f"{100 * away:.0f} cm"
+        assert report["visible"]["max_distance"] == pytest.approx(away, rel=1e-5)
+
+
 def test_ik_on_the_chain_itself_is_switched_off(empty_file):
     from tests.tasks.scenes import LEG as PLAIN
     from tests.tasks.scenes import build_armature
