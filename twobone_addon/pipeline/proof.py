@@ -544,7 +544,7 @@ def seen_below(
 
     keyed : names of the bones that get keys, which need not stay where they are unless they are among `moved`
 
-    Bones that hang on another one without anything of their own are left out: they move as that one does.
+    Bones that hang on another one of them without anything of their own are left out: they move as that one does.
     """
     skins, bones = skins or Skins(), set(moved)
     rigs = [armature, *skins.followers(armature)]
@@ -574,7 +574,7 @@ def seen_below(
     for node in sorted(nodes & shows or {(armature.name, name) for name in bones}):
         bone = object_named(node[0]).pose.bones[node[1]]
         above = bone.parent is not None and (node[0], bone.parent.name)
-        is_carried = above in nodes and (above in shows or above[1] in bones) and not bone.constraints
+        is_carried = above in nodes and above in shows and not bone.constraints
         if not is_carried or (node[0] == armature.name and node[1] in bones):
             kept.append(node)
     return tuple(kept)
