@@ -232,9 +232,6 @@ class _LimbConstants:
         plan, reference = unaimed.plan, unaimed.reference
         self.armature, self.plan, self.unaimed, self.motion, self.rest = armature, plan, unaimed, motion, plan.rest
         self.count = len(plan.frames)
-        # Blender mixes rotations by an influence in the world, Bake in the bone's own space.
-        if _is_partial(plan) and _is_skewed(motion.world_from_armature):
-            raise _not_exact(plan, "Influence below 1 on an object that is mirrored or unevenly scaled")
         self.offset = target_offset(plan, motion)
         self.task, _ = chain_task(unaimed, motion, self.offset)
         parent = motion.chain.parent_pose
@@ -282,7 +279,7 @@ class _LimbConstants:
 
     def _posed_limb(self) -> PosedLimb | None:
         """What the nodes read of the limb's own rotations, where these move and anything but the influence follows from them."""
-        settings, pose = self.plan.settings, self.armature.pose.bones
+        settings = self.plan.settings
         moves_normal, moves_reference = settings.plane == "POSE", settings.reference == "POSE"
         bones = [self.rest.bones[index] for index in self.rest.turning]
         is_moving = any(is_animated(self.armature, rotation_path(bone)) for bone in bones)
@@ -295,7 +292,7 @@ class _LimbConstants:
             for number, (rotation, link) in enumerate(zip(self.rotations, self.unaimed.reference.links, strict=True))
         ]
         parts = [
-            PosedBone(bone.name, pose[bone.name].rotation_mode, self._rotation(before), self._vector(link[..., 0]))
+            PosedBone(bone.name, self._rotation(before), self._vector(link[..., 0]))
             for bone, before, link in zip(bones, (self.inherited[0], self.between), links, strict=True)
         ]
         return PosedLimb(*parts, is_opposite=is_opposite, moves_normal=moves_normal, moves_reference=moves_reference)

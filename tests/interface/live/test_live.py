@@ -11,7 +11,7 @@ from mathutils import Quaternion, Vector
 from tests.interface.acting import joints_world
 from tests.interface.recording import drawn
 from tests.pipeline.live.live_scene import needs_nodes
-from tests.pipeline.live.test_removed import everything
+from tests.pipeline.live.test_removed import blocks, everything
 from tests.tasks.scenes import add_empty
 from twobone_addon.errors import TwoBoneError
 from twobone_addon.interface.sidebar.panels import TWOBONE_PT_chains
@@ -68,12 +68,26 @@ def test_the_limb_follows_its_target_without_keys_and_bake_sets_it_the_same(leg)
 
 
 @needs_nodes
-def test_off_leaves_the_file_as_it_was(leg):
-    before, posed = everything(), np.array(joints_world(leg, "upper", "lower"))
+def test_a_bake_and_its_clear_leave_the_file_as_if_the_limb_had_not_been_live(leg, tmp_path):
+    found = {}
+    for is_live_first in (False, True):
+        if is_live_first:
+            go_live(leg)
+        bpy.ops.twobone.bake()
+        found[is_live_first, "baked"] = everything(), blocks(tmp_path)
+        bpy.ops.twobone.clear_baked()
+        found[is_live_first, "cleared"] = everything(), blocks(tmp_path)
+    assert found[True, "baked"] == found[False, "baked"]
+    assert found[True, "cleared"] == found[False, "cleared"]
+
+
+@needs_nodes
+def test_off_leaves_the_file_as_it_was(leg, tmp_path):
+    before, posed = (everything(), blocks(tmp_path)), np.array(joints_world(leg, "upper", "lower"))
     go_live(leg)
-    assert everything() != before
+    assert everything() != before[0]
     bpy.ops.twobone.live()
-    assert everything() == before
+    assert (everything(), blocks(tmp_path)) == before
     bpy.context.view_layer.update()
     assert np.array_equal(np.array(joints_world(leg, "upper", "lower")), posed)
 

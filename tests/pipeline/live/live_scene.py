@@ -5,12 +5,18 @@ import math
 import bpy
 import numpy as np
 import pytest
-from mathutils import Vector
+from mathutils import Matrix, Vector
 
 FRAMES = 24
 LENGTH = 1.9
 THICKNESS = 0.2 * LENGTH
 """How far from a bone what it carries may be: there its rotation about itself is seen."""
+
+EXACT = 1e-6
+"""Greatest distance from Bake, relative to the limb: what single precision leaves."""
+
+NEXT_TO_STRAIGHT = 5e-5
+"""The same next to straight or folded, where the knee hangs on the root of a rounding error."""
 
 needs_nodes = pytest.mark.skipif(
     not hasattr(bpy.types, "GeometryAttributeConstraint"), reason="before Blender 5.0 no constraint reads geometry nodes"
@@ -105,6 +111,87 @@ def points_now(rig, bones, depsgraph=None):
         head, axes = world.translation, [world.col[axis].xyz for axis in (0, 2)]
         rows.append([head, evaluated.matrix_world @ bone.tail, *(head + THICKNESS * axis for axis in axes)])
     return np.array(rows)
+
+
+def plane_axes(rig, settings, frames=range(1, FRAMES + 1)):
+    """Two axes at each frame, `(F, 2, 3)` in the world, of a plane that does not follow the limb; `None` for one that does."""
+    letters = "XY" if settings["plane"] == "OBJECT" else settings["plane"]
+    if set(letters) - set("XYZ"):
+        return None
+    rows = []
+    for frame in frames:
+        bpy.context.scene.frame_set(math.floor(frame), subframe=frame % 1)
+        above = rig.pose.bones["up"].parent
+        own = {
+            "WORLD": Matrix(),
+            "ARMATURE": rig.matrix_world,
+            "PARENT": rig.matrix_world @ (above.matrix if above else Matrix()),
+        }
+        is_object = settings["plane"] == "OBJECT"
+        world = bpy.data.objects[settings["plane_object"]].matrix_world if is_object else own[settings["plane_space"]]
+        rows.append([world.col["XYZ".index(letter)].xyz for letter in letters])
+    return np.array(rows)
+
+
+def bends(baked, axes):
+    """Sine of the angle between the two links at each frame, `(F,)`, in the plane of the axes if these are given."""
+    joints = np.stack([baked[:, 0, 0], baked[:, 1, 0], baked[:, 2, 0]], axis=1)
+    links = np.diff(joints, axis=1)
+    if axes is not None:
+        normals = np.cross(axes[:, 0], axes[:, 1])
+        normals /= np.linalg.norm(normals, axis=-1, keepdims=True)
+        links = links - np.einsum("fln,fn->fl", links, normals)[..., None] * normals[:, None]
+    return np.linalg.norm(np.cross(links[:, 0], links[:, 1]), axis=-1) / np.linalg.norm(links, axis=-1).prod(axis=-1)
+
+
+def allowed(sines, distance=1.0):
+    """How far a limb that is bent so may be from Bake, relative to it, `(F,)`.
+
+    With the tip moved by `e` along the line from the root, the knee moves by `e cos(c) / sine`, where `c` is the angle between
+    the lower link and that line: the motions of both ends of the lower link along it are equal, and the knee moves perpendicular
+    to the upper one. So what rounding leaves of a distance grows by at most `1 / sine`.
+
+    distance : of the limb from the world's origin, in its lengths: so many times are numbers there rounded as coarsely
+    """
+    return np.minimum(EXACT * max(distance, 1.0) / np.maximum(sines, EXACT), NEXT_TO_STRAIGHT)
+
+
+def size_of(rig):
+    """Length of the limb in the world."""
+    return math.cbrt(abs(rig.matrix_world.to_3x3().determinant())) * LENGTH
+
+
+def beyond(baked, posed, rig, settings, frames=range(1, FRAMES + 1)):
+    """Greatest distance from Bake at the frames, as a multiple of what is allowed there."""
+    away = np.linalg.norm(baked - posed, axis=-1).max(axis=(1, 2)) / size_of(rig)
+    return (away / allowed(bends(baked, plane_axes(rig, settings, frames)))).max()
+
+
+RENDERED = (3, 9, 17)
+"""Frames that are rendered."""
+
+
+def rendered(rig, bones, folder):
+    """Where each bone is while a frame is rendered, see `points_now`, `(F, B, 4, 3)`."""
+    scene, found = bpy.context.scene, {}
+    scene.camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
+    scene.collection.objects.link(scene.camera)
+    scene.render.engine, scene.cycles.samples = "CYCLES", 1
+    scene.render.resolution_x = scene.render.resolution_y = 8
+    scene.render.filepath = str(folder / "frame")
+
+    def look(scene, depsgraph):
+        if depsgraph.mode == "RENDER":
+            found[scene.frame_current] = points_now(rig, bones, depsgraph)
+
+    bpy.app.handlers.frame_change_post.append(look)
+    try:
+        for frame in mixed(RENDERED):
+            scene.frame_start = scene.frame_end = frame
+            bpy.ops.render.render(animation=True)
+    finally:
+        bpy.app.handlers.frame_change_post.remove(look)
+    return np.array([found[frame] for frame in RENDERED])
 
 
 def apart(first, second, length=LENGTH):

@@ -1,5 +1,8 @@
 """What Blender poses a limb with goes again with all that was made for it, and comes back where a run fails."""
 
+import struct
+from collections import Counter
+
 import bpy
 import pytest
 
@@ -30,6 +33,21 @@ def everything():
     return counts
 
 
+def blocks(folder):
+    """How many blocks of each kind and length the saved file has, but for those of windows and the saved settings."""
+    path = folder / "blocks.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(path), copy=True, compress=False)
+    data, counts, owner = path.read_bytes(), Counter(), b""
+    place = int(data[7:9])  # The header of files since 5.0 begins with its own length.
+    while place < len(data):
+        code, _, _, length, _ = struct.unpack_from("<4sIQQQ", data, place)
+        owner = owner if code == b"DATA" else code.rstrip(b"\0")
+        if owner in {b"OB", b"AR", b"AC", b"NT", b"ME", b"GR", b"LI", b"SC"}:
+            counts[owner, code, length] += 1
+        place += struct.calcsize("<4sIQQQ") + length
+    return counts
+
+
 def two_limbs():
     new_scene()
     moving_empty("T")
@@ -47,16 +65,18 @@ def go(*limbs):
             go_live(bpy.context.scene, BakeSettings(**settings))
 
 
-def test_the_last_limb_leaves_nothing_behind(empty_file):
+def test_the_last_limb_leaves_nothing_behind(empty_file, tmp_path):
     rig = two_limbs()
-    before = everything()
+    before, blocks_before = everything(), blocks(tmp_path)
     go(UPPER, LOWER)
+    assert blocks(tmp_path) != blocks_before
     first, second = sorted(live_limbs(rig), key=lambda limb: limb.bones)
     for number, limb in enumerate((first, second)):
         with Transaction() as changes, changes.noting():
             drop_limb(limb)
         assert len(live_limbs(rig)) == 1 - number
     assert everything() == before
+    assert blocks(tmp_path) == blocks_before
 
 
 def test_another_limb_still_follows_when_one_is_taken_away(empty_file):
@@ -97,5 +117,16 @@ def test_no_view_layer_and_no_collection_has_the_helpers(empty_file):
     made = [thing for thing in bpy.data.objects if thing.name.startswith("IK ")]
     assert len(made) >= 3
     assert not any(thing.users_collection or thing.users_scene for thing in made)
-    bpy.ops.outliner.orphans_purge(do_recursive=True)
-    assert len([thing for thing in bpy.data.objects if thing.name.startswith("IK ")]) == len(made)
+
+
+def test_a_purge_and_a_file_that_is_opened_again_keep_what_poses_the_limb(empty_file, tmp_path):
+    rig = two_limbs()
+    go(UPPER, LOWER)
+    before, posed = everything(), seen(rig, [*BONES, "up2", "lo2"])
+    for _ in range(2):
+        bpy.ops.outliner.orphans_purge(do_recursive=True)
+        assert everything() == before
+        bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "limbs.blend"))
+        bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "limbs.blend"))
+    assert everything() == before
+    assert apart(seen(bpy.data.objects["Rig"], [*BONES, "up2", "lo2"]), posed) == 0.0

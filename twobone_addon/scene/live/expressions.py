@@ -69,6 +69,22 @@ class Formula:
         """The rotation about an axis."""
         return self.node("FunctionNodeAxisAngleToRotation", axis, angle)
 
+    def mixed(self, start: Value, end: Value, amount: Value) -> Any:
+        """The rotation on the shorter way from one to another, as in `rotations.slerp`.
+
+        Blender's own node is up to a thousandth of a radian off in 5.2 where the two are almost alike.
+        """
+        turn = self.node("FunctionNodeRotationToQuaternion", product_of_rotations(self, self.opposite(start), end)).node.outputs
+        axis = self.node("ShaderNodeCombineXYZ", *turn[1:])
+        half = self.math("ARCTAN2", self.vector("LENGTH", axis), self.math("ABSOLUTE", turn[0]))
+        is_long = self.math("LESS_THAN", turn[0], 0.0)
+        angle = self.math("MULTIPLY", self.math("MULTIPLY", half, amount), self.either(is_long, 2.0, -2.0))
+        return product_of_rotations(self, start, self.about(axis, angle))
+
+    def opposite(self, rotation: Value) -> Any:
+        """The rotation back."""
+        return self.node("FunctionNodeInvertRotation", rotation)
+
     def rotated(self, vector: Value, rotation: Value) -> Any:
         """The vector after a rotation."""
         return self.node("FunctionNodeRotateVector", vector, rotation)

@@ -16,18 +16,15 @@ from typing import Any
 import bpy
 
 from ..blender_types import NodeTree, Object
-from ..bones import constraint_path, escaped, rotation_channel
+from ..bones import escaped, rotation_channel
 from ..keys.tables import KeyTable, put_keys
 from ..lookup import object_named
 from ..rig.constraints import ATTRIBUTE
 from ..versions import ensure_curve_bag, new_fcurve
-from ..writer import animate, make
+from ..writer import make
 from .expressions import Formula, Value, product_of_rotations
-from .marks import CONSTRAINT, CORE, END_MIX, HELPER, MARK, REFERENCE
+from .marks import CONSTRAINT, CORE, HELPER, INFLUENCE, MARK, REFERENCE
 from .solver_trees import solver_tree
-
-INFLUENCE = "Influence"
-"""Name of the node with the limb's keyed influence."""
 
 Angles = tuple[float, float, float]
 """XYZ Euler angles of a rotation, which is how sockets hold one."""
@@ -46,7 +43,6 @@ class PosedBone:
     """One bone of a limb whose own rotation moves, and with it what the limb starts from."""
 
     name: str
-    rotation_mode: str
     before: Angles
     """Rotation that it inherits, from the helper's space, or from the upper bone's."""
     link: tuple[float, float, float]
@@ -123,6 +119,11 @@ class LimbNodes:
     reference: tuple[Any, ...]
     """Plain values of what the constants were made from, see `pipeline.live.fingerprint`."""
 
+    @property
+    def is_partial(self) -> bool:
+        """Whether the limb's own pose is seen in part."""
+        return self.influence < 1.0 or self.influence_keys is not None
+
 
 def build_limb(nodes: LimbNodes) -> Object:
     """Make a limb follow in Blender's evaluation; returns the helper object."""
@@ -140,7 +141,7 @@ def build_limb(nodes: LimbNodes) -> Object:
     modifier.node_group = tree
     _animate(nodes, tree)
     for index, (name, part) in enumerate(_parts(nodes)):
-        _constrain(armature, name, helper, tree, nodes, data_type=data_type, index=index, part=part)
+        _constrain(armature, name, helper, nodes, data_type=data_type, index=index, part=part)
     return helper
 
 
@@ -180,6 +181,12 @@ class _LimbTree:
     def __init__(self, tree: NodeTree, nodes: LimbNodes, helper: Object) -> None:
         self.formula, self.nodes, self.helper = Formula(tree), nodes, helper
         self.tree = tree
+        self.read: dict[str, Value] = {}
+        """The own rotations of bones."""
+        self.influence: Value = 1.0
+        if nodes.is_partial:
+            self.influence = self.formula.node("ShaderNodeValue")
+            self.influence.node.name, self.influence.default_value = INFLUENCE, nodes.influence
 
     def write(self) -> str:
         """Write the nodes; return the type of the attribute."""
@@ -206,10 +213,16 @@ class _LimbTree:
             self._write_axes(core)
         if nodes.posed is not None:
             self._write_pose(core, nodes.posed)
-        rotations = [core.outputs["Upper"], core.outputs["Lower"]]
+        rotations, scale = [core.outputs["Upper"], core.outputs["Lower"]], core.outputs["Scale"]
+        if nodes.is_partial:
+            own = [self._rotation_of(bone) for bone in (nodes.upper, nodes.lower)]
+            rotations = [formula.mixed(*pair, self.influence) for pair in zip(own, rotations, strict=True)]
+            if nodes.reach == "STRETCH":
+                growth = formula.math("MULTIPLY", formula.math("SUBTRACT", scale, 1.0), self.influence)
+                scale = formula.math("ADD", growth, 1.0)
         if nodes.end:
             rotations.append(self._end_rotation(target))
-        return self._store(rotations, core.outputs["Scale"])
+        return self._store(rotations, scale)
 
     def _place(self, followed: Followed) -> Any:
         """The node that knows where an object or bone is, in the helper's space."""
@@ -267,8 +280,8 @@ class _LimbTree:
     def _write_pose(self, core: Any, posed: PosedLimb) -> None:
         """Read the limb's own rotations, and give the plane and the reference that follow from them."""
         formula = self.formula
-        upper = product_of_rotations(formula, posed.upper.before, self._rotation_of(posed.upper))
-        lower = product_of_rotations(formula, upper, posed.lower.before, self._rotation_of(posed.lower))
+        upper = product_of_rotations(formula, posed.upper.before, self._rotation_of(posed.upper.name))
+        lower = product_of_rotations(formula, upper, posed.lower.before, self._rotation_of(posed.lower.name))
         links = formula.rotated(posed.upper.link, upper), formula.rotated(posed.lower.link, lower)
         normal = formula.unit(formula.vector("CROSS_PRODUCT", *(reversed(links) if posed.is_opposite else links)))
         if posed.moves_normal:
@@ -284,20 +297,24 @@ class _LimbTree:
                 formula.node("FunctionNodeAxesToRotation", normal, link, primary_axis="Z", secondary_axis="X") for link in links
             ]
             after = tuple(
-                product_of_rotations(formula, formula.node("FunctionNodeInvertRotation", frame), rotation)
+                product_of_rotations(formula, formula.opposite(frame), rotation)
                 for frame, rotation in zip(frames, after, strict=True)
             )
         formula.put(core.inputs["Upper After"], after[0])
         formula.put(core.inputs["Lower After"], after[1])
-        between = formula.node("FunctionNodeInvertRotation", formula.node("FunctionNodeEulerToRotation", posed.lower.before))
-        before = product_of_rotations(formula, between, formula.node("FunctionNodeInvertRotation", after[0]))
+        before = product_of_rotations(formula, formula.opposite(posed.lower.before), formula.opposite(after[0]))
         formula.put(core.inputs["Lower Before"], before)
 
-    def _rotation_of(self, bone: PosedBone) -> Value:
+    def _rotation_of(self, bone: str) -> Value:
         """A bone's own rotation, from its channels by plain drivers."""
+        if bone not in self.read:
+            self.read[bone] = self._read_rotation(bone, object_named(self.nodes.armature).pose.bones[bone].rotation_mode)
+        return self.read[bone]
+
+    def _read_rotation(self, bone: str, mode: str) -> Value:
         formula = self.formula
-        channel = rotation_channel(bone.rotation_mode)
-        values = [self._driven(bone.name, channel, index) for index in range(3 if channel == "rotation_euler" else 4)]
+        channel = rotation_channel(mode)
+        values = [self._driven(bone, channel, index) for index in range(3 if channel == "rotation_euler" else 4)]
         if channel == "rotation_quaternion":
             return formula.node("FunctionNodeQuaternionToRotation", *values)
         if channel == "rotation_axis_angle":
@@ -305,7 +322,7 @@ class _LimbTree:
         axes = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
         # The order names the axis that turns first first.
         return product_of_rotations(
-            formula, *(formula.about(axes[letter], values["XYZ".index(letter)]) for letter in reversed(bone.rotation_mode))
+            formula, *(formula.about(axes[letter], values["XYZ".index(letter)]) for letter in reversed(mode))
         )
 
     def _driven(self, bone: str, channel: str, index: int) -> Value:
@@ -336,16 +353,11 @@ class _LimbTree:
             kept = product_of_rotations(formula, helper, nodes.end_kept)
         if nodes.end_rotation != "TARGET":
             return kept if isinstance(kept, bpy.types.NodeSocket) else formula.node("FunctionNodeEulerToRotation", kept)
-        mix = self.tree.nodes.new("ShaderNodeMix")
-        mix.data_type, mix.name = "ROTATION", END_MIX
-        factor, first, second = (socket for socket in mix.inputs if socket.enabled)
-        factor.default_value = nodes.influence
-        formula.put(first, kept)
         goal, heading = target.outputs["Transform"], self._heading()
         if heading is not None:
             goal = formula.node("FunctionNodeMatrixMultiply", heading, goal)
-        formula.put(second, product_of_rotations(formula, in_armature(goal), nodes.end_turn))
-        return next(socket for socket in mix.outputs if socket.enabled)
+        followed = product_of_rotations(formula, in_armature(goal), nodes.end_turn)
+        return formula.mixed(kept, followed, self.influence) if nodes.is_partial else followed
 
     def _store(self, rotations: list[Value], scale: Value) -> str:
         """Store a rotation for each bone, and the scale where the limb stretches, one a point."""
@@ -379,21 +391,14 @@ def _animate(nodes: LimbNodes, tree: NodeTree) -> None:
     if nodes.side_keys is not None:
         keyed.append((tree.nodes[CORE].inputs["Side"], nodes.side_keys))
     if nodes.influence_keys is not None:
-        value = tree.nodes.new("ShaderNodeValue")
-        value.name, value.outputs[0].default_value = INFLUENCE, nodes.influence
-        keyed.append((value.outputs[0], nodes.influence_keys))
-        if END_MIX in tree.nodes:
-            mix = tree.nodes[END_MIX]
-            keyed.append((next(socket for socket in mix.inputs if socket.enabled), nodes.influence_keys))
+        keyed.append((tree.nodes[INFLUENCE].outputs[0], nodes.influence_keys))
     for socket, table in keyed:
         curve = new_fcurve(ensure_curve_bag(tree), socket.path_from_id("default_value"), 0, "")
         put_keys(curve, table)
         curve.update()
 
 
-def _constrain(
-    armature: Object, bone: str, helper: Object, tree: NodeTree, nodes: LimbNodes, *, data_type: str, index: int, part: str
-) -> None:
+def _constrain(armature: Object, bone: str, helper: Object, nodes: LimbNodes, *, data_type: str, index: int, part: str) -> None:
     """Let a bone take its rotation from a point of the helper."""
     constraints = armature.pose.bones[bone].constraints
     constraint = make(partial(constraints.new, "GEOMETRY_ATTRIBUTE"), constraints.remove)
@@ -403,15 +408,3 @@ def _constrain(
     constraint.owner_space = "POSE" if part == "END" else "LOCAL"
     constraint.mix_loc, constraint.mix_rot = False, True
     constraint.mix_scl = nodes.reach == "STRETCH" and (part == "UPPER" or (part == "LOWER" and nodes.scales_lower))
-    if part == "END":
-        return
-    constraint.influence = nodes.influence
-    if nodes.influence_keys is None:
-        return
-    animate(armature)
-    path = f"{constraint_path(bone, constraint.name)}.influence"
-    fcurve = make(partial(armature.driver_add, path), lambda _: armature.driver_remove(path))
-    fcurve.driver.type = "AVERAGE"
-    target = fcurve.driver.variables.new().targets[0]
-    target.id_type, target.id = "NODETREE", tree
-    target.data_path = tree.nodes[INFLUENCE].outputs[0].path_from_id("default_value")

@@ -10,10 +10,9 @@ from typing import Any
 import bpy
 
 from ..blender_types import Constraint, NodeTree, Object
-from ..bones import constraint_path
 from ..rig.constraints import is_live
-from ..writer import assign, assign_item, at_end, drop_animation
-from .marks import CONSTRAINT, CORE, END_MIX, KIND, MARK, REFERENCE
+from ..writer import assign, assign_item, at_end
+from .marks import CONSTRAINT, CORE, INFLUENCE, KIND, MARK, REFERENCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,17 +84,14 @@ def limb_on(armature: Object, bones: Iterable[str]) -> LiveLimb | None:
 
 
 def write_limb(limb: LiveLimb, inputs: Mapping[str, float], influence: float | None, reference: tuple[Any, ...]) -> None:
-    """Give the nodes of a limb other numbers, and its constraints another influence, unless `None`."""
+    """Give the nodes of a limb other numbers, and another influence unless `None`."""
     if limb.tree is None or limb.helper is None:
         return
     nodes = limb.tree.nodes
     for name, value in inputs.items():
         assign(nodes[CORE].inputs[name], "default_value", value)
-    for _, constraint in limb.carried if influence is not None else ():
-        if constraint.owner_space == "LOCAL":
-            assign(constraint, "influence", influence)
-    if END_MIX in nodes and influence is not None:
-        assign(next(socket for socket in nodes[END_MIX].inputs if socket.enabled), "default_value", influence)
+    if influence is not None:
+        assign(nodes[INFLUENCE].outputs[0], "default_value", influence)
     assign_item(limb.helper, REFERENCE, repr(reference))
 
 
@@ -104,7 +100,6 @@ def drop_limb(limb: LiveLimb) -> None:
     for _, constraint in limb.carried:
         assign(constraint, "mute", value=True)
     at_end(partial(_drop_constraints, limb.armature, limb.bones, limb.helper))
-    drop_animation(limb.armature)
     if limb.helper is None or limb.mimics or limb.helper.library is not None:
         return
     tree = limb.tree
@@ -118,7 +113,6 @@ def _drop_constraints(armature: Object, bones: Iterable[str], helper: Object | N
     for name in bones:
         constraints = armature.pose.bones[name].constraints
         for constraint in [found for found in constraints if is_live(found) and found.mute and found.target == helper]:
-            armature.driver_remove(f"{constraint_path(name, constraint.name)}.influence")
             constraints.remove(constraint)
         # One that was made meanwhile has got a number, for two have no one name.
         for constraint in filter(is_live, constraints):

@@ -13,8 +13,8 @@ HELPER = "IK"
 CORE = "Two-Bone IK"
 """Name of the group node that has the limb's own numbers, and of the modifier and the mesh."""
 
-END_MIX = "End Rotation"
-"""Name of the node that turns the end bone towards its target by the influence."""
+INFLUENCE = "Influence"
+"""Name of the node with the limb's influence, where its own pose is seen in part."""
 
 MARK = "two_bone_live"
 """Custom property of a helper: the name of its stored chain; also of the shared mesh and of the stand-ins."""
