@@ -15,6 +15,7 @@ from tests.tasks.rigs.retargeted import FRAMES, LEG, SCALE, made_pair
 from tests.tasks.rigs.walker import BALL, BALL_OFFSET, BOTH, Walk
 from tests.tasks.scenes import key_channel
 from twobone_addon.errors import TwoBoneError
+from twobone_addon.tasks.finish_retarget.similarity import shift_that_fits
 
 pytestmark = pytest.mark.usefixtures("empty_file")
 
@@ -38,11 +39,11 @@ def stances(states, side):
     return [(first, end) for first, end in edges.reshape(-1, 2) if end - first > 4]
 
 
-def assert_stands(hero, states, *, floor=0.0, leg=LEG, ball=None):
+def assert_stands(hero, states, *, floor=0.0, leg=LEG, balls=None):
     """Balls stand still in all but the edges of the source's contacts, on the floor, and sink at no frame."""
-    ball = (BALL_OFFSET[1] + 0.08) * leg / 0.82 if ball is None else ball
+    ball = (BALL_OFFSET[1] + 0.08) * leg / 0.82 if balls is None else 0.0
     for side in "LR":
-        places = heads(hero, f"toe.{side}")
+        places = heads(hero, f"toe.{side}") if balls is None else balls[side]
         for first, end in stances(states, side):
             stood = places[first + 1 : end - 1]
             assert np.ptp(stood, axis=0).max() <= 0.01 * leg, (side, first)
@@ -203,3 +204,41 @@ def test_feet_that_the_copy_tilts_throughout_lie_as_the_source_has_them():
     for side in "LR":
         ways = [carried(rig, f"foot.{side}", Vector((0.0, 1.0, 0.0))) - heads(rig, f"foot.{side}") for rig in (source, hero)]
         assert np.degrees(np.arccos(np.clip(np.sum(ways[0] * ways[1], axis=1), -1.0, 1.0))).max() <= 2.0
+
+
+def test_a_foot_that_shows_no_ball_rolls_over_one_where_the_source_has_it():
+    """Feet of some exports have no toes and point straight down to the floor."""
+    _, hero, states = made_pair()
+    bpy.ops.object.mode_set(mode="EDIT")
+    bones, turns = hero.data.edit_bones, {}
+    for side in "LR":
+        bones.remove(bones[f"toe.{side}"])
+        foot = bones[f"foot.{side}"]
+        before = foot.matrix.to_quaternion()
+        foot.tail = (foot.head.x, foot.head.y, 0.0)
+        turns[foot.name] = foot.matrix.to_quaternion().inverted() @ before
+    bpy.ops.object.mode_set(mode="OBJECT")
+    for name, turn in turns.items():
+        for frame in range(1, FRAMES + 1):
+            bpy.context.scene.frame_set(frame)
+            foot = hero.pose.bones[name]
+            foot.rotation_quaternion = turn @ foot.rotation_quaternion @ turn.inverted()
+            foot.keyframe_insert("rotation_quaternion", frame=frame)
+    twobone_addon.finish_retarget(armature="Hero", source="Source")
+    ahead = Vector((0.0, BALL_OFFSET[0] * SCALE, -0.08 * SCALE))
+    rests = {side: hero.data.bones[f"foot.{side}"].matrix_local for side in "LR"}
+    balls = {side: carried(hero, f"foot.{side}", rest.to_3x3().inverted() @ ahead) for side, rest in rests.items()}
+    assert_stands(hero, states, balls=balls)
+
+
+def test_limbs_that_fit_tell_of_a_late_source_where_others_never_fit():
+    """Arms of another rest pose turn by more than a shift of some frames does."""
+    times = np.arange(200) / 120.0
+    angles = np.stack([0.5 * np.sin(6.0 * times + phase) for phase in range(4)])
+    legs, arms = (
+        np.stack([np.zeros_like(each), np.sin(each), -np.cos(each)], axis=-1) for each in (angles, 2.0 * angles[::-1] + 0.3)
+    )
+    source, own = np.concatenate([legs, legs]), np.concatenate([legs, arms])
+    assert shift_that_fits(own, source, 120.0)[0] == 0
+    for late in (1, 5, 15):
+        assert shift_that_fits(own[:, late:], source[:, :-late], 120.0)[0] == late

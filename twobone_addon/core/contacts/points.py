@@ -82,6 +82,11 @@ class FootPoints:
         is_one_point = np.array_equal(self.heel, self.ball)
         return self.source in {"MESH", "BONE"} or self.has_rolled or is_one_point or len(self.seen) > 0
 
+    @property
+    def knows_ball(self) -> bool:
+        """Whether bones or mesh show where the ball is; else it is assumed to be below the ankle, or there is no foot."""
+        return bool(self.up.any() and _ahead(self.ball, self.up).any())
+
     def is_placed_as(self, other: FootPoints) -> bool:
         """Whether heel and ball are where those of another foot are, however they are known."""
         same = np.array_equal(self.heel, other.heel) and np.array_equal(self.ball, other.ball)

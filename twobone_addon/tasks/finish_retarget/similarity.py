@@ -41,6 +41,9 @@ FITS = 0.5
 """Part of the mismatch that is left with a shift that fits: a source one frame late has more than twice the mismatch of one in
 time, and skeletons that are merely different have the least of it without a shift."""
 
+SAME = np.radians(0.1) ** 2
+"""Mean square of a link's mismatch below which it fits: single precision, and rotations that are keyed anew."""
+
 STILL = np.radians(1.0)
 """Root mean square of the links' turning, below which a motion tells nothing about time."""
 
@@ -58,19 +61,21 @@ def shift_that_fits(links: Array, of_source: Array, rate: float) -> tuple[int, f
     count = links.shape[1]
     most = min(round(LONGEST_SHIFT * rate), count // 3)
 
-    def apart(shift: int) -> float:
+    def apart(shift: int) -> Array:
         ours, theirs = links[:, max(0, -shift) : count - max(0, shift)], of_source[:, max(0, shift) : count - max(0, -shift)]
         differences = ours - theirs
-        return float(np.mean((differences - differences.mean(axis=1, keepdims=True)) ** 2))
+        return np.mean((differences - differences.mean(axis=1, keepdims=True)) ** 2, axis=(1, 2))
 
     motion = float(np.mean((of_source - of_source.mean(axis=1, keepdims=True)) ** 2))
     if motion < STILL**2:
         return 0, 0.0
     mismatches = {shift: apart(shift) for shift in range(-most, most + 1)}
-    best = min(mismatches, key=lambda shift: (mismatches[shift], abs(shift)))
-    if mismatches[best] > FITS * mismatches[0]:
+    # Links that fit at no time, such as arms that another rest pose twists, tell nothing: ratios count, not sums.
+    misfits = {shift: float(np.mean(np.log(of_links + SAME))) for shift, of_links in mismatches.items()}
+    best = min(misfits, key=lambda shift: (misfits[shift], abs(shift)))
+    if misfits[best] - misfits[0] > np.log(FITS):
         best = 0
-    return best, mismatches[best] / motion
+    return best, float(mismatches[best].mean()) / motion
 
 
 def steady_sideways(headings: Array, standing: Mask) -> Array:
@@ -90,6 +95,34 @@ def steady_sideways(headings: Array, standing: Mask) -> Array:
             weight = part**3 * (10.0 - part * (15.0 - 6.0 * part))
             held[start : end + 1] = leaving + (arriving - leaving) * weight
     return np.stack([np.cos(held), np.sin(held), np.zeros(len(held))], axis=-1)
+
+
+def near_contact(standing: Mask, width: float) -> Array:
+    """Weights `(S,)`, 1 where a foot is `standing` `(S,)` and 0 from `width` samples before and after on; softly in between."""
+    at, rows = np.flatnonzero(standing), np.arange(len(standing))
+    if not len(at):
+        return np.zeros(len(standing))
+    after = np.searchsorted(at, rows)
+    distances = np.minimum(np.abs(rows - at[np.maximum(after - 1, 0)]), np.abs(at[np.minimum(after, len(at) - 1)] - rows))
+    part = np.clip(1.0 - distances / max(width, 1.0), 0.0, 1.0)
+    return part * part * (3.0 - 2.0 * part)
+
+
+FOLDED, UNFOLDED = 0.6, 0.85
+"""Extensions of a leg up to which it is folded, as in the swing of a run, and from which it is not, as throughout a walk."""
+
+
+def unfolded(extensions: Array) -> Array:
+    """Weights `(S,)`, 1 where a leg is extended and 0 where it is folded; softly in between."""
+    part = np.clip((extensions - FOLDED) / (UNFOLDED - FOLDED), 0.0, 1.0)
+    return part * part * (3.0 - 2.0 * part)
+
+
+def smoothed(values: Array, width: float) -> Array:
+    """Means `(S,)` of values `(S,)` with Gaussian weights of the standard deviation `width`, samples."""
+    reach = max(1, round(3.0 * width))
+    weights = np.exp(-0.5 * (np.arange(-reach, reach + 1) / max(width, 1e-6)) ** 2)
+    return np.convolve(np.pad(values, reach, mode="edge"), weights / weights.sum(), mode="valid")
 
 
 def in_directions(vectors: Array, directions: Array) -> Array:

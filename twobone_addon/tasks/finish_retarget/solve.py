@@ -35,10 +35,13 @@ from .similarity import (
     along_directions,
     in_directions,
     knees_bent_as,
+    near_contact,
     shift_that_fits,
+    smoothed,
     standing_height,
     steady_sideways,
     together,
+    unfolded,
     within_soft_reach,
 )
 
@@ -61,6 +64,15 @@ class SourceMotion:
     """`(L, S, 3)` balls and palms."""
     found: FoundContacts
     """When its feet stand."""
+
+    def extensions(self, leg: int) -> Array:
+        """Distances `(S,)` from hip to ankle, relative to the length of the leg."""
+        joints = self.joints[leg]
+        return magnitude(joints[:, 2] - joints[:, 0]) / magnitude(np.diff(joints, axis=1)).sum(axis=1)
+
+    def to_ball(self, leg: int) -> Array:
+        """Vectors `(S, 3)` from a leg's ankle to its ball."""
+        return self.ends[leg] - self.joints[leg, :, 2]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +127,7 @@ def solve_finish(plan: FinishPlan, samples: Samples) -> Steps[FinishSolution]:
     contacts = replace(planting.contacts, labels=source.found.states)
     found = solve_contacts(contacts, samples.on(planting.frames))
     soles = [
-        own.points if own.points.is_stand else of_motion.points
+        own.points if own.points.is_stand or not own.points.knows_ball else of_motion.points
         for own, of_motion in zip(contacts.feet, found.plan.feet, strict=True)
     ]
     legs = [leg_motion(replace(leg, points=sole), samples) for leg, sole in zip(planting.legs, soles, strict=True)]
@@ -133,10 +145,20 @@ def solve_finish(plan: FinishPlan, samples: Samples) -> Steps[FinishSolution]:
         goals = middle[0] + similarity.of(path - path[0])
         goals[:, 2] = rests.ankle + similarity.scale * (path[:, 2] - levels.ankle - rises.mean(axis=0))
         moves = goals - middle
-    level = [_levelled(leg, codes) for leg, codes in zip(legs, source.found.states, strict=True)]
+    root, shaken = _steadied(source, similarity, hips)
+    if settings.hips == "SCALED" and planting.root is not None:
+        moves[:, 2] += root
+    else:
+        shaken = np.zeros_like(shaken)
+    level = [
+        _with_ball(_levelled(leg, codes), similarity.of(source.to_ball(number)), codes)
+        for number, (leg, codes) in enumerate(zip(legs, source.found.states, strict=True))
+    ]
     placed = [
         _placed(leg, ankles, moves)
-        for leg, ankles in zip(level, _ankles(source, similarity, level, moves=moves, heights=heights, rests=rests), strict=True)
+        for leg, ankles in zip(
+            level, _ankles(source, similarity, level, moves=moves, heights=heights + shaken, rests=rests), strict=True
+        )
     ]
     takes = cuts(np.concatenate([leg.joints[WHOLE] for leg in placed], axis=1), max(leg.length for leg in placed))
     count = len(planting.frames)
@@ -157,13 +179,13 @@ def solve_finish(plan: FinishPlan, samples: Samples) -> Steps[FinishSolution]:
     moves = moves + planted.moves
     changed = np.full(len(planting.samples), settings.feet)
     posed = [
-        replace(leg, before=replace(before, hinges=leg.before.hinges), changed=changed)
+        replace(leg, before=replace(before, leg=leg.before.leg, hinges=leg.before.hinges), changed=changed)
         for leg, before in zip(planted.legs, legs, strict=True)
     ]
     reaching, meeting, apart = _meeting(source, similarity, legs, arms, moves)
     whole = Planted([*posed, *reaching], moves, left)
     keys = yield from part_of_steps(keys_of_legs(planting, samples, whole, np.zeros_like(moves)), 1, 2)
-    return FinishSolution(source, similarity, legs, arms, footing, whole, keys, meeting, floor, rests, apart, heights[:, WHOLE])
+    return FinishSolution(source, similarity, level, arms, footing, whole, keys, meeting, floor, rests, apart, heights[:, WHOLE])
 
 
 def similarity_of(plan: FinishPlan, source: SourceMotion, limbs: Sequence[LegMotion]) -> Similarity:
@@ -245,17 +267,53 @@ DRIFT = 0.1
 of 0.9 m, half a step of stairs."""
 
 
+def _steadied(source: SourceMotion, similarity: Similarity, hips: Array) -> tuple[Array, Array]:
+    """Rises of the root `(S,)` and of feet in the air `(2, S)` that keep wider `hips` `(2, S, 3)` as quiet as the source's.
+
+    Hips carry the noise of a recorded pelvis: what shakes the source's hip joints by a little shakes wider ones by much, on legs
+    that are nearly straight.
+    """
+    per_second = source.found.plan.rate * SAMPLES_PER_FRAME
+    theirs = source.joints[: len(hips), :, 0]
+    widths = [float(np.median(magnitude(joints[0] - joints.mean(axis=0)))) for joints in (hips, theirs)]
+    excess = max(0.0, 1.0 - similarity.scale * widths[1] / max(widths[0], np.finfo(float).tiny))
+    rises = excess * (hips - hips.mean(axis=0))[..., 2]
+    shakes = np.stack([rise - smoothed(rise, QUIET * per_second) for rise in rises])
+    standing = [np.repeat(codes > 0, SAMPLES_PER_FRAME)[: len(hips[0])] for codes in source.found.states]
+    stands = np.stack([near_contact(on_ground, QUIET * per_second) for on_ground in standing])
+    root = -(stands * shakes).sum(axis=0) / np.maximum(stands.sum(axis=0), 1.0)
+    return root, (1.0 - stands) * (shakes + root)
+
+
+QUIET = 0.05
+"""Seconds within which the pelvis' roll is noise: standard deviation of the mean that is kept."""
+
+
 def _floor(plan: FinishPlan, samples: Samples, legs: Sequence[LegMotion]) -> tuple[float, Levels]:
     """Height of the floor, and of ankles and balls that stand on it."""
     planting = plan.planting
     world = samples.every(legs[0].leg.plan.armature_world)[0]
     size = float(np.cbrt(abs(np.linalg.det(world[:3, :3]))))
     ankles = [float((world[:3, :3] @ leg.leg.plan.rest.rest_joints()[-1])[2]) for leg in legs]
-    soles = [ankle - leg.leg.points.ankle_height * size for ankle, leg in zip(ankles, legs, strict=True)]
+    over = [leg.leg.points.ankle_height * size for leg in legs]
     base = 0.0 if planting.root is not None and planting.root.bone is None else float(world[2, 3])
-    floor = plan.settings.ground_height if plan.settings.ground == "HEIGHT" else base + float(np.mean(soles))
-    up = floor - float(np.mean(soles))
-    return floor, Levels(float(np.mean(ankles)) + up, floor + float(np.mean([leg.ball_height for leg in legs])))
+    # A rest pose may be a frame of a run.
+    lowest = base + float(np.min(np.subtract(ankles, over)))
+    floor = plan.settings.ground_height if plan.settings.ground == "HEIGHT" else lowest
+    return floor, Levels(floor + float(np.mean(over)), floor + float(np.mean([leg.ball_height for leg in legs])))
+
+
+def _with_ball(leg: LegMotion, to_ball: Array, states: Codes) -> LegMotion:
+    """The leg with its ball where the source's is, from its ankle `(S, 3)` while the foot lies flat, where nothing shows it."""
+    points = leg.leg.points
+    size = float(magnitude(leg.foot.heel)) / max(float(magnitude(points.heel)), np.finfo(float).tiny)
+    if points.knows_ball or not points.up.any() or not size:
+        return leg
+    flat = np.repeat(states == ContactState.BOTH, SAMPLES_PER_FRAME)[: len(to_ball)]
+    ahead = np.median((to_ball[:, None] @ leg.foot.turns)[flat if flat.any() else slice(None), 0], axis=0) / size
+    up = unit(points.up)
+    points = replace(points, ball=points.heel + ahead - (ahead @ up) * up, ball_height=0.0)
+    return replace(leg, leg=replace(leg.leg, points=points), foot=replace(leg.foot, ball=points.ball * size), ball_height=0.0)
 
 
 def _ankles(
@@ -264,12 +322,12 @@ def _ankles(
     """Where the ankles `(S, 3)` are if balls are where the source has them, in plan from the middle of the hips.
 
     A ball is beside the source's by half the difference in width of the hips, and before it by what a foot that lies flat is
-    longer: a long foot that rolls over its ball would slide, had it the source's ankle.
+    longer: a long foot that rolls over its ball would slide, had it the source's ankle. It has that while the leg is folded.
     """
     theirs = source.joints[: len(legs), :, 0]
     middle, own_middle = theirs.mean(axis=0), np.mean([leg.joints[:, 0] for leg in legs], axis=0)
     across = [unit((hips - middle) * (1.0, 1.0, 0.0)) for hips in theirs]
-    states, ankles = source.found.states, []
+    states, ankles, rate = source.found.states, list[Array](), source.found.plan.rate * SAMPLES_PER_FRAME
     for number, leg in enumerate(legs):
         own_width = float(np.median(magnitude(leg.joints[:, 0] - own_middle)))
         wider = own_width - similarity.scale * float(np.median(magnitude(theirs[number] - middle)))
@@ -277,12 +335,18 @@ def _ankles(
         flat = codes == ContactState.BOTH
         sideways = steady_sideways(across[number] @ similarity.rotation.T, codes > 0)
         to_ball = leg.foot.ways(leg.foot.turns, leg.foot.ball)
-        longer = to_ball - similarity.of(source.ends[number] - source.joints[number, :, 2])
-        beside = in_directions(longer, sideways)[flat if flat.any() else slice(None)].mean() + wider
-        ankle = own_middle + moves + similarity.of(source.ends[number] - middle) + along_directions(beside, sideways) - to_ball
+        longer = to_ball - similarity.of(source.to_ball(number))
+        beside = in_directions(longer, sideways)[flat if flat.any() else slice(None)].mean()
+        over_ball = np.maximum(near_contact(codes > 0, SWINGS * rate), unfolded(source.extensions(number)))
+        ankle = own_middle + moves + similarity.of(source.joints[number, :, 2] - middle) + along_directions(wider, sideways)
+        ankle += over_ball[:, None] * (along_directions(beside, sideways) - longer)
         ankle[:, 2] = heights[number] + np.maximum(rests.ankle, rests.ball - to_ball[:, 2])
         ankles.append(within_soft_reach(leg.joints[:, 0] + moves, ankle, leg.lengths, leg.extensions))
     return ankles
+
+
+SWINGS = 0.1
+"""Seconds before and after a contact from which on the foot of a folded leg is where the source's ankle is, not its ball."""
 
 
 def _placed(leg: LegMotion, ankles: Array, moves: Array) -> LegMotion:
