@@ -155,11 +155,17 @@ This page is made from the command line itself by `python tools/make_docs.py`.
 def flags_page() -> str:
     """The page with every command, and every flag that is no setting; a flag of all commands but a few says which it lacks."""
     from twobone_addon.command_line.command import command_parser  # noqa: PLC0415
+    from twobone_addon.command_line.job import OF_COMMAND  # noqa: PLC0415
 
     # Argparse has no public list of what a parser takes.
     choice: Any
     (choice,) = [action for action in command_parser()._actions if action.dest == "command"]  # noqa: SLF001
-    commands = "\n".join(f"| `{action.dest}` | {action.help} |" for action in choice._choices_actions)  # noqa: SLF001
+    names = {command: f"`{table.operator}` | `{table.task}`" for command, table in OF_COMMAND.items()}
+    names["report"] = " | `inspect`"
+    commands = "\n".join(
+        f"| `{action.dest}` | {names.get(action.dest, ' | ')} | {action.help} |"
+        for action in choice._choices_actions  # noqa: SLF001
+    )
     rows: dict[tuple[str, str], list[str]] = {}
     for command, parser in choice.choices.items():
         for action in parser._actions:  # noqa: SLF001
@@ -170,7 +176,8 @@ def flags_page() -> str:
     everyone = list(choice.choices)
     told = "\n".join(f"| `{flag}` | {of_whom(who, everyone)} | {text} |" for (flag, text), who in rows.items())
     return (
-        f"{FLAGS_HEADING}\n## Commands\n\n| command | what it does |\n|---|---|\n{commands}\n\n"
+        f"{FLAGS_HEADING}\n## Commands\n\n"
+        f"| command | operator | `kind` of report | what it does |\n|---|---|---|---|\n{commands}\n\n"
         f"## Flags\n\n| flag | of | meaning |\n|---|---|---|\n{told}\n"
     )
 
