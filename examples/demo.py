@@ -91,7 +91,7 @@ def show_moments(arguments: argparse.Namespace, human: bpy.types.Object, targets
 
 
 def slides_of(prints: list[Print], places: Places) -> list[list[tuple[float, float]]]:
-    """For each contact of a ball of the foot: distance moved since it came down in centimetres, over time in seconds."""
+    """For each contact of a ball of the foot: distance travelled since it came down in centimetres, over time in seconds."""
     rate = bpy.context.scene.render.fps
     lines: list[list[tuple[float, float]]] = []
     for leg in planted_walk.FEET:
@@ -122,10 +122,10 @@ def clean_feet(arguments: argparse.Namespace, human: bpy.types.Object) -> None:
     stands = planted_walk.sole_places(human)
     slides = {"before": (slides_of(prints, slid), stage.ORANGE), "after": (slides_of(prints, stands), stage.BLUE)}
     before, after = (max(value for line in lines for _, value in line) for lines, _ in slides.values())
-    print(f"Since it came down a ball had moved by up to {before:.0f} cm, and now by {after:.1f} cm.")
+    print(f"While it stood a ball travelled by up to {before:.0f} cm, and now by {after:.1f} cm.")
     before, after = report["skate_share_before"], report["skate_share_after"]
     print(f"The skate share was {before:.0%}, and now is {after:.0%}: low frames in which a foot swings forward.")
-    chart.draw(arguments, "slide", "How far a ball has moved since it came down (cm)", slides, across="seconds")
+    chart.draw(arguments, "slide", "How far a ball has travelled since it came down (cm)", slides, across="seconds")
     planted_walk.show_footprints(arguments, "footprints", prints, slid, stands)
 
 

@@ -269,6 +269,10 @@ class ChainReport(ChainReach):
     @property
     def at_worst(self) -> Worst:
         """What is said of several chains, all on target, if this chain's distance is the largest."""
+        for statement in self.statements:
+            if statement.kind == "ALL_WITHIN":
+                within = Sentence("all within {distance} of their targets", {"distance": statement.values["distance"]})
+                return Worst(self.max_distance_to_target or 0.0, within)
         return Worst(0.0, ON_TARGET)
 
     @property

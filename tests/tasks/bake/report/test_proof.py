@@ -10,6 +10,7 @@ import pytest
 
 from tests.tasks.scenes import LEG, Limb, add_empty, bake, build_armature, key_channel, key_places, set_range
 from twobone_addon.pipeline.report import between
+from twobone_addon.pipeline.report.units import units_of
 from twobone_addon.scene.keys.reading import motion_curves
 
 FIRST, LAST = 1, 24
@@ -202,6 +203,20 @@ def test_reduced_keys_are_on_target_within_their_tolerance(leg_and_empty):
     report = bake(Limb("Rig"), target="Target", plane="YZ", keys="REDUCE", tolerance=0.01)
     assert report["max_distance_to_target"] == pytest.approx(away(rig, target, frames()).max(), abs=EXACT)
     assert kinds(report) == ["ALL_WITHIN"]
+
+
+def test_of_several_chains_the_farthest_one_says_how_far_all_are_from_their_targets(leg_and_empty):
+    rig, target = leg_and_empty
+    swing(target)
+    for tolerance in (0.01, 0.001):
+        chain = rig.twobone.chains.add()
+        chain.name, chain.upper, chain.lower, chain.target = f"{tolerance}", "upper", "lower", target
+        chain.plane, chain.keys, chain.tolerance = "YZ", "REDUCE", tolerance
+    bpy.context.view_layer.objects.active = rig
+    assert bpy.ops.twobone.bake_all(last_wins=True) == {"FINISHED"}
+    report = json.loads(bpy.context.window_manager.twobone_report)
+    (distance,) = re.findall(r"all within ([\d.]+ \w+) of their targets", report["sentence"])
+    assert distance == units_of(bpy.context.scene).text(report["max_distance_to_target"])
 
 
 def test_without_verification_nothing_is_claimed(leg_and_empty):
