@@ -45,6 +45,11 @@ def miss():
     return (tip() - bpy.data.objects["Target"].matrix_world.translation).length
 
 
+def is_keyed(name):
+    data = bpy.data.objects[name].animation_data
+    return data is not None and data.action is not None
+
+
 def middle(user):
     region = user.region("WINDOW")
     return region.x + region.width // 2, region.y + region.height // 2
@@ -61,6 +66,7 @@ def scenario(user):
         assert miss() < CLOSE
         yield from move_target(user)
         yield from cancel_a_move(user)
+        yield from move_with_auto_keying(user)
         yield from scrub(user)
         yield from play_on(user)
         bpy.ops.twobone.live(state="OFF")
@@ -99,6 +105,31 @@ def cancel_a_move(user):
     yield from user.press("ESC")
     yield from user.wait(3)
     assert (tip() - before).length < CLOSE, "Esc does not bring the leg back"
+
+
+def move_with_auto_keying(user):
+    """The target alone is keyed, and one Ctrl-Z takes its key and the move back."""
+    x, y = middle(user)
+    before = tip()
+    edit = bpy.context.preferences.edit
+    edit.use_auto_keyframe_insert_needed = False  # or 5.2 warns of every channel that has not changed
+    edit.use_keyframe_insert_available = False  # or only what is keyed already is keyed
+    bpy.context.scene.tool_settings.use_keyframe_insert_auto = True
+    bpy.ops.ed.undo_push(message="Auto Keying")
+    yield from user.move(x, y)
+    yield from user.press("G")
+    yield from user.move(x - 40, y + 50)
+    yield from user.wait(3)
+    yield from user.press("LEFTMOUSE")
+    yield from user.wait(3)
+    assert is_keyed("Target"), "Auto Keying keyed nothing"
+    assert not is_keyed("Rig"), "Auto Keying keyed the leg"
+    assert miss() < CLOSE
+    yield from user.press("Z", ctrl=True)
+    yield from user.wait(5)
+    assert not is_keyed("Target"), "one Ctrl-Z leaves the key"
+    assert (tip() - before).length < CLOSE, "one Ctrl-Z does not bring target and leg back"
+    bpy.context.scene.tool_settings.use_keyframe_insert_auto = False
 
 
 def scrub(user):
