@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.benchmark import bench_contacts, bench_left_out
+from tests.benchmark import bench_contacts, bench_left_out, bench_standing
 
 SKATES = ("comp_3d_1", "comp_3d_2", "comp_video_1", "demo_3d_1", "demo_3d_2")
 
@@ -42,3 +42,14 @@ def test_contacts_of_each_source_are_found(data_folder, there, source):
         right, judged = right + np.count_nonzero(stands & case.true), judged + np.count_nonzero(stands)
     assert recalled / true >= least[0]
     assert right / judged >= least[1]
+
+
+def test_feet_that_rest_already_are_moved_by_a_fraction_of_what_a_naive_pin_moves_them(data_folder, there):
+    """At most half as many of the resting frames of recordings by over 5 and 10 mm, and none by over 20."""
+    there(data_folder / "motion" / "plates_walk1.trc")
+    rows = np.array([bench_standing.counts(cases) for cases in bench_standing.sources().values()])
+    rests, over_5, over_10, over_20, naive_5, naive_10, _ = rows.sum(axis=0)
+    assert rests > 1000
+    assert over_5 <= naive_5 / 2
+    assert over_10 <= naive_10 / 2
+    assert over_20 == 0

@@ -230,6 +230,21 @@ def test_a_step_of_five_centimetres_is_a_step_however_quick(rate, between):
     assert states[1].all()
 
 
+@pytest.mark.parametrize("rate", [30, 120])
+@pytest.mark.parametrize("moved, contacts", [(0.006, 1), (0.02, 2)])
+def test_a_recorded_foot_that_creeps_from_one_place_to_the_next_has_a_contact_in_each(moved, contacts, rate):
+    """It trembles by half a millimetre, and creeps for half a second between two rests."""
+    rng, count = np.random.default_rng(2), 3 * rate
+    points = np.zeros((2, 2, count, 3))
+    points[1, :, :, 0], points[:, 1, :, 1] = 0.2, 0.2
+    points[0, :, :, 1] += moved * np.clip((np.arange(count) / rate - 1.25) / 0.5, 0.0, 1.0)
+    points[..., :2] += rng.uniform(-2.5e-4, 2.5e-4, (2, 1, count, 2))
+    hips = np.tile([0.1, 0.1, 0.9], (2, count, 1))
+    states = find_states(FeetMotion(points, points[..., 2], hips, 0.9, float(rate)), Thresholds())
+    assert len(runs(states[0] > 0)) == contacts
+    assert states[1].all()
+
+
 @pytest.mark.parametrize("length", [0.9, 90.0])
 def test_a_motion_belongs_on_the_ground_that_its_standing_points_follow(length):
     hills, tremble = 0.15 * np.sin(np.arange(40)) * length, 0.001 * np.cos(3 * np.arange(40)) * length

@@ -75,6 +75,15 @@ def test_a_pin_is_exactly_where_its_point_does_not_move_at_all():
         assert pin.place == pytest.approx(foot.points(BALL if pin.is_ball else HEEL)[15], abs=1e-12)
 
 
+def test_a_pin_of_a_recorded_foot_is_where_its_ball_rests_longest():
+    """It comes in for a third of the contact, trembles by a millimetre in its place, and its heel creeps all the while."""
+    rng, along = np.random.default_rng(3), np.interp(np.arange(FRAMES), [0, 20, 59], [0.06, 0.0, 0.0])
+    places = np.stack([0 * along, along, 0.08 + 0 * along], axis=-1) + rng.uniform(-5e-4, 5e-4, (FRAMES, 3))
+    foot, both = Foot(places, pitched(np.zeros(FRAMES)), HEEL, BALL), np.ones(FRAMES, bool)
+    ball = next(pin for pin in find_pins(foot, both, both, resting=Resting(0.9, 30.0)).pins if pin.is_ball)
+    assert np.linalg.norm(foot.points(BALL)[25:] - ball.place, axis=1).max() < 0.005
+
+
 def test_the_foot_turns_only_where_heel_and_ball_stand(sliding_foot):
     goals = goals_of(sliding_foot)
     whole = slice(None, None, SAMPLES_PER_FRAME)

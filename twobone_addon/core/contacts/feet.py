@@ -134,6 +134,18 @@ def holds(points: Array, leg_length: float, least: float) -> list[tuple[int, int
     ]
 
 
+def rests(path: Array, width: float, steps: int) -> list[tuple[int, int]]:
+    """First and last row of each time at which a point on its `path` `(F, 3)` keeps within `width` for any `steps` in a row."""
+    if len(path) <= steps:
+        return []
+    windows = np.lib.stride_tricks.sliding_window_view(path, steps + 1, axis=0)
+    still = magnitude(windows.max(axis=-1) - windows.min(axis=-1)) <= width
+    resting = np.zeros(len(path), dtype=bool)
+    for step in range(steps + 1):
+        resting[step : step + len(still)] |= still
+    return runs(resting)
+
+
 @dataclass(frozen=True, slots=True)
 class Kinematics:
     """Positions and speeds of feet and of the body over them, in leg lengths and seconds."""

@@ -19,7 +19,7 @@ import numpy as np
 from ...records import replace
 from ..array_types import Array, Codes, Mask
 from ..arrays import magnitude, median
-from .feet import SIDE_IN_SECONDS, FeetMotion, Kinematics, holds, quantile_near, smoothed, standing_speeds, steps_in
+from .feet import SIDE_IN_SECONDS, FeetMotion, Kinematics, holds, quantile_near, rests, smoothed, standing_speeds, steps_in
 from .ground import local_floor
 from .states import ContactState, runs, without_gaps, without_short
 
@@ -69,6 +69,8 @@ STILL_HIGH = 2.0 * LIFT
 the leg too high when a heel strikes."""
 ROLL = 0.02
 """Cost of a change between heel, both and ball, in seconds of evidence; doubled for changes towards the heel."""
+NEVER = 100.0
+"""Evidence per second against the heel alone, of a foot whose ball rests on the ground: no other evidence outweighs it."""
 LEAST_IN_SECONDS = 0.06
 """Seconds of the shortest contact that is kept: those of a sprint last at least 0.08 s."""
 STUB = 3
@@ -93,6 +95,9 @@ PLACES_APART = 5.0 / 900.0
 """Leg lengths between two exact places of a foot from which they are two: 5 mm of a leg of 0.9 m, a slide that nobody sees."""
 LONGEST_MOVE = 0.7
 """Most seconds from one exact place to the next: what takes longer is a slide."""
+RECORDED_REST, RECORDED_RESTS, RECORDED_APART = 4.0 / 900.0, 0.12, 0.0125
+"""Leg lengths within which a recorded ball keeps while it rests, for at least so many seconds; and leg lengths between two of its
+places from which a contact is two, as planting could keep only one of them: 11 mm of a leg of 0.9 m."""
 MOST_AT_PLACE = 0.2
 """Leg lengths per second above which no foot rests, however quick its steps are."""
 STEP_ROUNDS = 4
@@ -453,7 +458,7 @@ def _tidied(motion: Kinematics, estimate: StanceEstimate, landed: Mask, given: T
         steps = _lifted_inside(motion, foot, foot_stands, evidence[foot])
         # Without a quick step in it, a stance shows slower ones beside its rests.
         rounds = 0 if is_given else STEP_ROUNDS
-        steps += [] if is_given else _moves_between_holds(motion, foot, foot_stands)
+        steps += [] if is_given else _moves_between_places(motion, foot, foot_stands)
         while steps or rounds:
             for first, last in steps:
                 foot_stands[first : last + 1] = False
@@ -488,20 +493,26 @@ def _lifted_inside(motion: Kinematics, foot: int, stands: Mask, evidence: Array)
     return steps
 
 
-def _moves_between_holds(motion: Kinematics, foot: int, stands: Mask) -> list[tuple[int, int]]:
-    """First and last frame of each move inside a stance from one place where a foot does not move at all to the next.
+def _moves_between_places(motion: Kinematics, foot: int, stands: Mask) -> list[tuple[int, int]]:
+    """First and last frame of each move inside a stance from one place where a foot rests to the next.
 
-    Only keyed feet stand so exactly. However low such a move is, it is one: both places were meant.
+    Keyed feet do not move at all in a place. However low such a move is, it is one: both places were meant.
     """
     points, moves = motion.points[foot], []
-    still = holds(points, 1.0, RESTS * motion.rate)
-    for (_, end), (start, _) in pairwise(still):
+    for (_, end), (start, _) in pairwise(holds(points, 1.0, RESTS * motion.rate)):
         # A foot that turns about heel or ball stays in its place.
         is_step = magnitude(points[:, start] - points[:, end]).min() > PLACES_APART
         is_short = (start - end) / motion.rate <= LONGEST_MOVE
         if is_step and is_short and stands[end : start + 1].all():
             # From one constant key to the next there is no frame on the way.
             moves.append((end + 1, start - 1) if start - end > 1 else (end, end))
+    level = points[..., :2]
+    for first, last in runs(stands):
+        places = rests(points[1, first : last + 1], RECORDED_REST, round(RECORDED_RESTS * motion.rate))
+        for (begin, end), (start, finish) in pairwise((first + begin, first + end) for begin, end in places):
+            before, after = (np.median(level[:, rows], axis=1) for rows in (slice(begin, end + 1), slice(start, finish + 1)))
+            if magnitude(after - before).min() > RECORDED_APART:
+                moves.append((end + 1, start - 1))
     return moves
 
 
@@ -634,7 +645,13 @@ def _points_of(motion: Kinematics, evidence: Array, stands: Mask, lift: float, n
         pitch = np.clip((lifts[foot] - flat) / np.hypot(lift, NOISE_TIMES * noise), -3.0, 3.0)
         # A raised ball, with negative pitch, speaks for the heel, a raised heel for the ball.
         worth = np.stack([heel - 1.0 - pitch, np.minimum(heel, ball) + 1.0 - np.abs(pitch), ball - 1.0 + pitch], axis=-1)
+        heights = motion.heights[foot, 1]
+        down = heights <= float(np.median(heights[stands[foot]])) + lift if stands[foot].any() else stands[foot]
         for first, last in runs(stands[foot]):
+            # A ball that rests on the ground stands, however far its heel has sunk or rolled.
+            for begin, end in rests(motion.points[foot, 1, first : last + 1], RECORDED_REST, round(RECORDED_RESTS * motion.rate)):
+                inside = slice(first + begin, first + end + 1)
+                worth[inside, 0] -= NEVER * down[inside]
             states[foot, first : last + 1] = order[best_path(worth[first : last + 1] / motion.rate, changes)]
         _turn_about(motion.points[foot], states[foot])
     return states

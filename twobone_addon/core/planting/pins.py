@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -88,20 +89,24 @@ class Pins:
 RESTS_FOR = 0.1
 """Least seconds of a rest, as in the search for contacts."""
 
+RESTS_WITHIN = (HELD, 0.011)
+"""Leg lengths within which a keyed foot rests, which does not move at all, and a recorded one: 10 mm of a leg of 0.9 m."""
+
 
 @dataclass(frozen=True, slots=True)
 class Resting:
-    """When a point of a foot rests, as keyed feet do: it does not move at all. Where it does so longest is the place to pin."""
+    """When a point of a foot rests: where it does so longest is the place to pin."""
 
     leg_length: float
     """In the units of the foot."""
     rate: float
     """Frames per second."""
 
-    def longest(self, points: Array) -> tuple[int, int] | None:
-        """First and last row of the longest rest of a point on its path `(n, 3)`; `None` if it never rests."""
-        first, last = longest_within(points, HELD * self.leg_length)
-        return (first, last) if last - first >= RESTS_FOR * self.rate else None
+    def longest(self, paths: Sequence[Array], width: float) -> tuple[int, int, int] | None:
+        """Which of several paths `(n, 3)` rests longest within `width` leg lengths, and its first and last row; or `None`."""
+        rests = [(number, *longest_within(path, width * self.leg_length)) for number, path in enumerate(paths)]
+        best = max(rests, key=lambda rest: rest[2] - rest[1], default=None)
+        return best if best is not None and best[2] - best[1] >= RESTS_FOR * self.rate else None
 
 
 def longest_within(points: Array, width: float) -> tuple[int, int]:
@@ -187,7 +192,7 @@ class FootContacts:
     groups: list[list[_Member]]
     """Those that are linked, directly or through others."""
     seen: list[Array]
-    """`(n, 3)` positions of each held point that decide its place: while it rests, else while it stands."""
+    """`(n, 3)` positions of each held point that decide its place: while it rests, none while another does, else all."""
 
     @classmethod
     def of(cls, foot: Foot, on_heel: Mask, on_ball: Mask, resting: Resting | None = None) -> FootContacts:
@@ -199,13 +204,15 @@ class FootContacts:
         groups = _groups(len(held), links)
         points = foot.points(foot.heel), foot.points(foot.ball)
         counted = [(first, last) for first, last, _ in held]
+        seen = [points[is_ball][first : last + 1] for first, last, is_ball in held]
         for group in groups:
             numbers = [member.held for member in group]
-            rest = _longest_rest(points, [held[number] for number in numbers], resting) if resting is not None else None
+            rest = _longest_rest(points, held, numbers, resting) if resting is not None else None
             if rest is not None:
                 for number in numbers:
-                    counted[number] = max(held[number][0], rest[0]), min(held[number][1], rest[1])
-        seen = [points[is_ball][first : last + 1] for (first, last), (*_, is_ball) in zip(counted, held, strict=True)]
+                    counted[number] = max(held[number][0], rest.first), min(held[number][1], rest.last)
+                    seen[number] = np.empty((0, 3))
+                seen[rest.held] = _box(points[rest.is_ball][rest.first : rest.last + 1])
         stood = [_common(row, counted[heel], counted[ball]) for row, (heel, ball) in zip(both, ends, strict=True)]
         turns = mean_turns([foot.turns[first : last + 1] for first, last in stood])
         stands = [Stand(*run, turn) for run, turn in zip(both, turns, strict=True)]
@@ -254,11 +261,33 @@ class FootContacts:
         return places
 
 
-def _longest_rest(points: tuple[Array, Array], held: Sequence[_Held], resting: Resting) -> tuple[int, int] | None:
-    """First and last row of the longest rest of linked contacts of heel and ball, at `points` `(F, 3)`; `None` if none rests."""
-    rests = [(first, resting.longest(points[is_ball][first : last + 1])) for first, last, is_ball in held]
-    rows = [(first + rest[0], first + rest[1]) for first, rest in rests if rest is not None]
-    return max(rows, key=lambda row: row[1] - row[0], default=None)
+class _Rest(NamedTuple):
+    """The longest rest of linked contacts."""
+
+    held: int
+    """Which of all contacts rests."""
+    is_ball: bool
+    first: int
+    last: int
+
+
+def _longest_rest(points: tuple[Array, Array], held: Sequence[_Held], numbers: Sequence[int], resting: Resting) -> _Rest | None:
+    """The longest rest of linked contacts of heel and ball, at `points` `(F, 3)`; `None` if none rests.
+
+    A heel whose ball rests goes where that leaves it: nobody sees a heel slide by millimetres below a foot that rolls.
+    """
+    for width, which in product(RESTS_WITHIN, (True, False)):
+        chosen = [number for number in numbers if held[number][2] is which]
+        rest = resting.longest([points[which][held[number][0] : held[number][1] + 1] for number in chosen], width)
+        if rest is not None:
+            number, first, last = chosen[rest[0]], *(held[chosen[rest[0]]][0] + row for row in rest[1:])
+            return _Rest(number, which, first, last)
+    return None
+
+
+def _box(path: Array) -> Array:
+    """Both ends `(2, 3)` of the box around a path `(n, 3)`: its middle is the place from which no row is far."""
+    return np.stack([path.min(axis=0), path.max(axis=0)])
 
 
 def _common(*rows: tuple[int, int]) -> tuple[int, int]:
