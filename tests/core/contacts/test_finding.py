@@ -245,6 +245,21 @@ def test_a_recorded_foot_that_creeps_from_one_place_to_the_next_has_a_contact_in
     assert states[1].all()
 
 
+@pytest.mark.parametrize("rate", [24, 60])
+def test_a_foot_that_is_held_before_it_comes_down_lands_after_its_hold(rate):
+    """As before the first key of a step: 7 cm above the ground, and 4 cm behind where it stands."""
+    held, count = rate // 4, 2 * rate
+    points = np.zeros((2, 2, count, 3))
+    points[1, :, :, 0], points[:, 1, :, 1] = 0.2, 0.2
+    away = np.clip(1.0 - (np.arange(count) - held) / (rate / 6), 0.0, 1.0)
+    points[0] -= away[:, None] * [0.0, 0.04, -0.07]
+    hips = np.tile([0.1, 0.1, 0.9], (2, count, 1))
+    states = find_states(FeetMotion(points, points[..., 2], hips, 0.9, float(rate)), Thresholds())
+    standing = runs(states[0] > 0)
+    assert all(last <= held or away[first:].max() * 0.07 < 0.03 for first, last in standing)
+    assert standing[-1][1] == count - 1
+
+
 @pytest.mark.parametrize("length", [0.9, 90.0])
 def test_a_motion_belongs_on_the_ground_that_its_standing_points_follow(length):
     hills, tremble = 0.15 * np.sin(np.arange(40)) * length, 0.001 * np.cos(3 * np.arange(40)) * length

@@ -402,6 +402,11 @@ def _from_landing(motion: Kinematics, estimate: StanceEstimate, given: Threshold
         stands = np.array([_confirmed_runs(on | also, on) for on, also in zip(stands, ahead, strict=True)])
     elif not (motion.belt.any() or given.enter_height or given.leave_height):
         for foot, foot_stands in enumerate(stands):
+            # A foot that is held, as before the first key, and then comes down lands after that.
+            for end in (end for first, end in holds(motion.points[foot], 1.0, RESTS * motion.rate) if first == 0):
+                landed = next((last for first, last in runs(foot_stands) if first <= end < last), end)
+                if (motion.points[foot, :, end, 2] - motion.points[foot, :, landed, 2]).min() > STILL_HIGH:
+                    foot_stands[end + 1] = False
             for first, last in runs(foot_stands):
                 # Nothing is known before the first frame.
                 if first:
