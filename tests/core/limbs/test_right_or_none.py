@@ -73,6 +73,20 @@ def test_of_two_pairs_named_legs_one_that_ends_high_is_arms(height, kind):
     assert found(raptor(height).skeleton()) == expected
 
 
+def test_hind_legs_are_legs_however_high_they_end():
+    """A beetle that carries something between them."""
+    builder = raptor(0.05)
+    back = {name: number for number, name in enumerate(builder.names) if name.startswith("Back")}
+    skeleton = builder.skeleton()
+    heads, tails = skeleton.heads.copy(), skeleton.tails.copy()
+    for name, number in back.items():
+        up = 0.0 if "UpLeg" in name else 0.5
+        heads[number] += (0, up, up)
+        tails[number] += (0, 0.5, 0.5)
+    raised = dataclasses.replace(skeleton, heads=heads, tails=tails)
+    assert {limb[:3] for limb in found(raised)} >= {("LEG", "LEFT", "BackUpLeg.L"), ("LEG", "RIGHT", "BackUpLeg.R")}
+
+
 def test_of_bones_that_numbers_tell_apart_the_first_is_the_upper_one():
     builder = Builder()
     builder.bone("thorax", "", (0, 0, 0.4))

@@ -11,10 +11,9 @@ import numpy as np
 from ...records import replace
 from ..array_types import Array
 from .body.facing import CLEAR, LimbIndex
-from .body.judging import MANY_PAIRS, LimbKind
+from .body.judging import LimbKind
 from .body.shapes import BALANCE, FINGERS, Reason
-from .lone import is_even
-from .names import LIMBS, Family, NamedLimb, NameReading, Rank, Side
+from .names import BEHIND, LIMBS, Family, NamedLimb, NameReading, Rank, Side
 from .offsets import is_known_at_rest, is_laid_out, is_loose, steadied, with_ends, with_loose_ends
 from .one_pose import search_pose
 from .pairs import NOTHING, Found, LimbBones, LimbPair, in_order, without_listed
@@ -77,9 +76,7 @@ def _hindrance(
         return Reason.LINKS
     if any(_has_unknown_end(skeleton, places, bones) for bones in pair.both):
         return Reason.LOOSE
-    bones = pair.both[0]
-    is_lone = len(pair.both) == 1 and bones.tip != bones.lower
-    return Reason.UNEVEN if is_lone and not is_even(skeleton, (bones.upper, bones.lower, bones.tip)) else None
+    return None
 
 
 def _ends_there(skeleton: Skeleton, places: Array, bones: LimbBones, limb: NamedLimb) -> bool:
@@ -163,7 +160,8 @@ def _with_kinds(skeleton: Skeleton, pairs: Sequence[LimbPair]) -> list[LimbPair]
         if pair.named is None:
             return pair
         kind = LimbKind.LEG if pair.named is Family.LEG else LimbKind.ARM
-        if id(pair) in raised and not (pair.named is Family.ARM and pair.kind is LimbKind.ARM and pair.hand):
+        is_behind = all(BEHIND.search(skeleton.names[bone]) for bones in pair.both for bone in bones.key)
+        if id(pair) in raised and not is_behind and not (pair.named is Family.ARM and pair.kind is LimbKind.ARM and pair.hand):
             kind = LimbKind.ARM if raised[id(pair)] else LimbKind.LEG
         return replace(pair, kind=kind, against=pair.kind if pair.against is None and kind is not pair.kind else pair.against)
 
@@ -292,6 +290,10 @@ def _is_complete(skeleton: Skeleton, found: Found) -> bool:
     return all(bones.tip != bones.lower and not marks & {bones.tip, bones.last} for bones in limbs)
 
 
+MANY_PAIRS = 3
+"""Number of pairs of legs from which their feet point to all sides."""
+
+
 def sides_over_time(skeleton: Skeleton, pairs: Sequence[LimbPair], poses: Array) -> tuple[LimbPair, ...]:
     """The pairs with sides decided by toes, else knees, else elbows over all poses; unchanged where none is clear.
 
@@ -325,7 +327,6 @@ def sides_over_time(skeleton: Skeleton, pairs: Sequence[LimbPair], poses: Array)
         across += hip * np.sign(np.sum(hip * hips[0], axis=1).sum() or 1.0)
     along = np.cross(down, across)
     along /= np.maximum(np.linalg.norm(along, axis=1, keepdims=True), np.finfo(float).tiny)
-    # The feet of many legs point to all sides.
     # The first clear cue tells which of both directions across hips and legs is forward.
     cues = [np.mean([end - tip for _, _, tip, end in sides], axis=0)] if len(legs) < MANY_PAIRS else []
     if len(legs) == 1:
@@ -423,7 +424,8 @@ def find_limbs(skeleton: Skeleton) -> Findings:
         found = with_names(skeleton, tree_like, reading, found, agreeing)
         if not is_sure:
             doubted = _doubted(reading, [pair for pair in found.pairs if pair.named is None])
-            found = Found(tuple(pair for pair in found.pairs if pair.named is not None), (*doubted, *found.left_out))
+            named = in_order([pair for pair in found.pairs if pair.named is not None], skeleton.names)
+            found = Found(named, (*doubted, *found.left_out))
     found = without_listed(tree_like, found)
     limbs, differ = _limbs(skeleton, reading, found.pairs)
     left_out = (LeftOut(tuple(skeleton.names[bone] for bone in bones), reason) for bones, reason in found.left_out)

@@ -9,12 +9,10 @@ from itertools import product
 
 import numpy as np
 
-from ...records import replace
 from ..array_types import Array
 from .body.facing import facing, placed, side_of
 from .body.judging import Judged, LimbKind, bodies, judged
 from .body.shapes import Reason, candidate
-from .lone import completed, is_even
 from .pairs import NOTHING, Found, LimbBones, LimbPair
 from .skeleton import Skeleton
 from .tree.candidates import Anatomy, Pair
@@ -182,41 +180,8 @@ def search_pose(skeleton: Skeleton) -> Found:
     """Find the limbs of one pose by geometry alone: among deforming bones, or among all where these have nothing."""
     found = _findings(skeleton, skeleton.deforms)
     if found.pairs or found.left_out or all(skeleton.deforms):
-        return _with_lone(skeleton, skeleton.deforms, found)
-    everything = [True] * len(skeleton.names)
-    return _with_lone(skeleton, everything, _findings(skeleton, everything))
-
-
-def _with_lone(skeleton: Skeleton, chosen: Sequence[bool], found: Found) -> Found:
-    """The findings, with arms without a counterpart added on a single body that has legs and no arms."""
-    if (
-        not found.pairs
-        or len(found.pairs) != found.pairs[0].place.count
-        or any(pair.kind is LimbKind.ARM for pair in found.pairs)
-    ):
         return found
-    first, second = ((bones.upper, bones.lower, bones.tip) for bones in found.pairs[0].both)
-    whole = completed(skeleton, joint_tree(skeleton, chosen), (first, second))
-    if whole is None:
-        return found
-    count = len(skeleton.names)
-    again = _findings(whole, whole.deforms if chosen is skeleton.deforms else [True] * len(whole.names))
-    if not {pair.key for pair in found.pairs} <= {pair.key for pair in again.pairs}:
-        return found
-    arms, left_out = [], []
-    for pair in again.pairs:
-        lone = [bones for bones in pair.both if max(bones.upper, bones.lower, bones.tip) < count]
-        if pair.kind is LimbKind.ARM and len(lone) == 1:
-            if is_even(skeleton, (lone[0].upper, lone[0].lower, lone[0].tip)):
-                arms.append(replace(pair, both=(lone[0],), left=pair.left if pair.both[0] is lone[0] else -pair.left))
-            else:
-                left_out.append(((lone[0].upper,), Reason.UNEVEN))
-    images = set(range(count, len(whole.names)))
-    for bones, reason in again.left_out:
-        mirrored = tuple(bone for bone in bones if bone < count)
-        if reason is not Reason.SMALL and images & set(bones):
-            left_out.append((mirrored, reason))
-    return Found((*found.pairs, *arms), (*found.left_out, *(entry for entry in left_out if entry not in found.left_out)))
+    return _findings(skeleton, [True] * len(skeleton.names))
 
 
 def _findings(skeleton: Skeleton, chosen: Sequence[bool]) -> Found:

@@ -23,20 +23,11 @@ from .shapes import Candidate, Reason, Shape, middle_links
 OUTERMOST = 0.15
 """Greatest height of a leg's end above the lowest joint, relative to its reach down: heels and lifted feet."""
 
-LEAST_FALL = 0.35
+LEAST_FALL = 0.15
 """Least reach down of a leg, relative to its length; arms in a T-pose reach less."""
-
-LEAST_GROUND_COSINE = 0.8
-"""Least cosine between down and two pairs that define the ground; the legs of more pairs may be flatter, as a spider's."""
-
-MANY_PAIRS = 3
-"""Number of pairs whose ends lie in one plane not by chance."""
 
 MOST_GROUND_PAIRS = 16
 """Number of longest pairs that may define the ground; it bounds the time for crowds of hair and cloth."""
-
-LEAST_FALL_OF_MANY = 0.15
-"""Least reach down of a leg, relative to its length, where `MANY_PAIRS` pairs end on the ground."""
 
 HINT_COSINE = 0.5
 """Least cosine to the hint at which a down direction agrees with it."""
@@ -80,28 +71,16 @@ def _stance(
         return None
     down = down / length
     lowest = float((places @ down).max())
-    # Most directions fail here, before all pairs are looked at.
-    for candidate in needed:
-        fall = _fall(tree, candidate.legs, down)
+
+    def is_standing(fall: float, candidate: Candidate) -> bool:
         is_low = fall > 0.0 and (candidate.legs.ends @ down).max() >= lowest - OUTERMOST * fall
-        if not is_low or fall < LEAST_FALL_OF_MANY * candidate.legs.length:
-            return None
-    fallen = [(_fall(tree, candidate.legs, down), candidate) for candidate in able]
-    feet = [
-        (fall, candidate)
-        for fall, candidate in fallen
-        if fall > 0.0 and (candidate.legs.ends @ down).max() >= lowest - OUTERMOST * fall
-    ]
-    least = LEAST_FALL_OF_MANY if len(feet) >= MANY_PAIRS else LEAST_FALL
-    feet = [(fall, candidate) for fall, candidate in feet if fall >= least * candidate.legs.length]
-    standing = [candidate for _, candidate in feet]
-    if any(candidate not in standing for candidate in needed):
+        return is_low and fall >= LEAST_FALL * candidate.legs.length
+
+    # Most directions fail here, before all pairs are looked at.
+    if not all(is_standing(_fall(tree, candidate.legs, down), candidate) for candidate in needed):
         return None
-    # Any two pairs span a plane; that it is the ground shows in legs that point straight at it, or in many that end there.
-    if len(needed) > 1 and len(feet) < MANY_PAIRS:
-        reaches = [candidate.legs.reach for candidate in needed]
-        if any(float(reach @ down) / float(np.linalg.norm(reach)) < LEAST_GROUND_COSINE for reach in reaches):
-            return None
+    fallen = [(_fall(tree, candidate.legs, down), candidate) for candidate in able]
+    feet = [(fall, candidate) for fall, candidate in fallen if is_standing(fall, candidate)]
     ordered = [candidate for _, candidate in sorted(feet, key=lambda entry: -entry[0])]
     return BodyStance(down, tuple(ordered), sum(fall for fall, _ in feet))
 
@@ -181,10 +160,6 @@ MOST_BEHIND = 0.05
 SHORT, SHORT_OF_LEGS = 0.5, 0.4
 """Length of arms relative to the longest pair that may be arms and to the legs; what is below both is strings of a hood."""
 
-SECOND_ARMS = 0.7
-"""Least length of a second pair of arms, relative to the first pair."""
-
-
 CROWD_SIZE = 4
 """Number of pairs at one joint above which only the longest may be limbs; crowds are faces, hair and skirts."""
 
@@ -260,10 +235,6 @@ def _judge_stance(
     high = [shape for shape in high if not is_no_arm(shape)]
     feet_point = np.sum([leg.end - middle_links(tree, leg, leg.links)[2] for leg in legs], axis=0)
     arms = _arms(legs, high, down, feet_point - (feet_point @ down) * down, left_out)
-    if len(legs) == 1 and first.hand and _ankle_angle(tree, first) < LEAST_FOOT_ANGLE:
-        return Verdict(
-            (Judged(LimbKind.ARM, feet[0].arms),), (*left_out, *(Rejected(arm.pair, Reason.HIGH) for arm in arms)), down
-        )
     if _is_doubtful(legs, arms, fall) or (len(legs) == 1 and not arms and _ankle_angle(tree, first) < LEAST_FOOT_ANGLE):
         return None
     limbs = [*(Judged(LimbKind.LEG, leg) for leg in legs)]
@@ -336,9 +307,8 @@ def _arms(legs: Sequence[Shape], shapes: Sequence[Shape], down: Array, front: Ar
     foremost = max(float(shape.root @ front) for shape in near)
     behind = MOST_BEHIND * hips * float(np.linalg.norm(front))
     best = max(near, key=lambda shape: (shape.hand, float(shape.root @ front) >= foremost - behind, shape.length))
-    arms = [shape for shape in able if shape is best or (shape.hand and best.hand and shape.length >= SECOND_ARMS * best.length)]
-    left_out += [Rejected(shape.pair, Reason.HEAD) for shape in able if shape not in arms]
-    return arms
+    left_out += [Rejected(shape.pair, Reason.HEAD) for shape in able if shape is not best]
+    return [best]
 
 
 # Several bodies in one skeleton: characters that share no limbs.
