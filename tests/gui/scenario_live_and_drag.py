@@ -45,6 +45,17 @@ def miss():
     return (tip() - bpy.data.objects["Target"].matrix_world.translation).length
 
 
+def say_which_blender_it_takes(user):
+    """The button is grey, and its tooltip says why."""
+    _, row = yield from user.find_button("bpy.ops.twobone.drag")
+    assert not bpy.ops.twobone.live.poll()
+    sidebar = user.region("UI")
+    yield from user.move(sidebar.x + sidebar.width // 4, row)
+    yield from user.wait(30)
+    yield from user.picture("live_needs_newer")
+    yield from user.hover("WINDOW")
+
+
 def is_keyed(name):
     data = bpy.data.objects[name].animation_data
     return data is not None and data.action is not None
@@ -58,7 +69,7 @@ def middle(user):
 def scenario(user):
     yield from user.look_from("FRONT")
     yield from user.open_sidebar("Two-Bone IK")
-    if hasattr(bpy.types, "GeometryAttributeConstraint"):  # Older Blenders have no Live.
+    if hasattr(bpy.types, "GeometryAttributeConstraint"):
         _, row = yield from user.find_button("bpy.ops.twobone.drag")
         sidebar = user.region("UI")
         yield from user.click(sidebar.x + sidebar.width // 4, row)  # Live is the left half of that row
@@ -70,6 +81,8 @@ def scenario(user):
         yield from scrub(user)
         yield from play_on(user)
         bpy.ops.twobone.live(state="OFF")
+    else:
+        yield from say_which_blender_it_takes(user)
     yield from drag(user)
     yield from handles(user)
     yield from drag_to_the_mouse(user)

@@ -15,6 +15,7 @@ from tests.pipeline.live.test_removed import blocks, everything
 from tests.tasks.scenes import add_empty
 from twobone_addon.errors import TwoBoneError
 from twobone_addon.interface.sidebar.panels import TWOBONE_PT_chains
+from twobone_addon.interface.stored import live_limbs
 from twobone_addon.interface.stored.live_limbs import is_live, live_limb_of, reasons, state_of
 from twobone_addon.scene.live.marks import can_go_live
 from twobone_addon.scene.writer import Transaction, assign
@@ -321,14 +322,35 @@ def test_undo_and_redo_go_over_it(leg):
     assert miss(rig) < ROUGH
 
 
-@needs_nodes
-def test_a_longer_bone_at_rest_is_noticed_and_said(leg):
-    go_live(leg)
+def lengthen(rig):
     bpy.ops.object.mode_set(mode="EDIT")
-    lower = leg.data.edit_bones["lower"]
+    lower = rig.data.edit_bones["lower"]
     lower.tail = lower.head + 1.2 * (lower.tail - lower.head)
     bpy.ops.object.mode_set(mode="OBJECT")
     bpy.context.view_layer.update()
+
+
+@needs_nodes
+def test_undo_to_a_step_from_before_it_was_made_anew_makes_it_anew_again(leg, monkeypatch):
+    go_live(leg)
+    with monkeypatch.context() as window:
+        window.setattr(live_limbs, "_look_soon", lambda: None)  # There it is made anew in a pause, after the step.
+        lengthen(leg)
+        bpy.ops.ed.undo_push(message="Edited")
+        assert miss(leg) > 0.01
+    live_limbs._look()
+    move(leg, PLACES[1])
+    assert miss(leg) < ROUGH
+    bpy.ops.ed.undo_push(message="Moved")
+    for step in (bpy.ops.ed.undo, bpy.ops.ed.redo):
+        step()
+        assert miss(bpy.data.objects["Rig"]) < ROUGH
+
+
+@needs_nodes
+def test_a_longer_bone_at_rest_is_noticed_and_said(leg):
+    go_live(leg)
+    lengthen(leg)
     assert miss(leg) < ROUGH
     assert "made anew" in str(state_of(chain_of(leg)))
 

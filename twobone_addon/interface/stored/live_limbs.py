@@ -1,8 +1,8 @@
 """Live chains: Blender itself poses their limbs, from datablocks that this file makes, keeps up to date and removes.
 
 Nothing here poses a limb. A changed setting is written to the nodes where it is only a number, and else the limb is made anew;
-so it is where its bones or keys were edited, once the user's move has ended, and when a file is loaded. Of renaming and
-rendering Blender takes care, and of undo but for what was made anew since its step.
+so it is where its bones or keys were edited, once the user's move has ended, and when a file is loaded. Of renaming, rendering
+and undo Blender takes care: an undo step from before a limb was made anew comes with an update of what was edited.
 """
 
 from collections.abc import Iterable
@@ -169,12 +169,6 @@ def _after_update(scene: bpy.types.Scene, depsgraph: Any) -> None:
         _look_soon()
 
 
-@persistent
-def _after_undo(*_: Any) -> None:
-    """Handler: what was made anew in a pause has no step of its own, so that undo may bring back what it was made from."""
-    _look_soon()
-
-
 def _look_soon() -> None:
     # Asked at every move of a target, so that it is to take no time: limbs are looked for in the pause.
     if is_writing() or not has_solvers():
@@ -231,8 +225,6 @@ def register() -> None:
     bpy.app.handlers.load_post.append(_after_loading)
     if can_go_live():
         bpy.app.handlers.depsgraph_update_post.append(_after_update)
-        bpy.app.handlers.undo_post.append(_after_undo)
-        bpy.app.handlers.redo_post.append(_after_undo)
 
 
 def unregister() -> None:
@@ -240,8 +232,6 @@ def unregister() -> None:
     for functions, function in (
         (bpy.app.handlers.load_post, _after_loading),
         (bpy.app.handlers.depsgraph_update_post, _after_update),
-        (bpy.app.handlers.undo_post, _after_undo),
-        (bpy.app.handlers.redo_post, _after_undo),
     ):
         if function in functions:
             functions.remove(function)
