@@ -117,9 +117,9 @@ class Place:
         return {**self.things, **_usable(self.reduced, quantities)}
 
     def probes(self, quantities: Sequence[Quantity], count: int, things: Mapping[str, Object]) -> Probes:
-        """Probes for a pass of `count` rows, in place until others are asked for."""
+        """Probes for a pass of up to `count` rows, in place until others are asked for, or more rows."""
         asked = (tuple(quantities), count, [things[quantity.object] for quantity in quantities if quantity.object])
-        if self._probes is None or asked != self._asked:
+        if self._probes is None or asked[::2] != self._asked[::2] or count > self._asked[1]:
             self.clear()
             self._probes, self._asked = Probes(self.stage, list(quantities), count, alone=True, things=things), asked
             self._probes.put()
@@ -263,7 +263,8 @@ def _passed(
         row += step
         if row <= len(moments):
             yield row / len(moments)
-    return {quantity: still_row(probes.values(quantity)) for quantity in quantities}
+    # There may be more rows than frames, of an earlier pass.
+    return {quantity: still_row(probes.values(quantity)[: len(moments)]) for quantity in quantities}
 
 
 def moments_of(frames: Array) -> list[Moment]:

@@ -44,6 +44,14 @@ class Samples:
         rows = np.searchsorted(self.frames, frames)
         return replace(self, frames=frames, rows=rows if isinstance(self.rows, slice) else self.rows[rows])
 
+    def renewed(self, newer: Samples) -> Samples:
+        """These samples with those of `newer` at its frames, which are some of these."""
+        rows, values = np.searchsorted(self.frames, newer.frames), {}
+        for quantity in self.values:
+            values[quantity] = self.every(quantity).copy()
+            values[quantity][rows] = newer.every(quantity)
+        return Samples(values, self.frames, newer.evaluation)
+
     def __getitem__(self, quantity: Quantity) -> Array:
         """Values of a quantity, first axis frames; a single row if it does not change."""
         return frame_rows(self.values[quantity], self.rows)

@@ -170,6 +170,11 @@ def rotation_samples(
 
     rotation : (F, 3, 3); present : the channels' present values
     """
+    return continuous_samples(path, group, rotation, rotation_beside(plan, owner, path, present), mode=mode, present=present)
+
+
+def rotation_beside(plan: ChainPlan, owner: Object, path: str, present: Sequence[float]) -> Surroundings:
+    """Values of a rotation's channels beside the range of a plan, where it is keyed there."""
     keyed = [read_keyed(owner, path, index, *plan.within) for index in range(4)]
     sides = []
     for side in (0, 1):
@@ -178,10 +183,17 @@ def rotation_samples(
         sides.append(
             np.array(values[: 3 if path.endswith("euler") else 4]) if any(value is not None for value in outer) else None
         )
+    return Surroundings(*sides)
+
+
+def continuous_samples(
+    path: str, group: str, rotation: Array, beside: Surroundings, *, mode: str, present: Sequence[float]
+) -> list[CurveSamples]:
+    """Curves as of `rotation_samples`, with what is beside them known."""
     now = np.broadcast_to(np.array(present), (len(rotation), 4))
     # All channels of an Euler rotation are keyed, since an unkeyed one may have any value at other frames.
     all_axes = frozenset(range(3))
-    curves = rotation_curves(mode, rotation=Matrices(rotation), present=now, outside=Surroundings(*sides), baked=all_axes)
+    curves = rotation_curves(mode, rotation=Matrices(rotation), present=now, outside=beside, baked=all_axes)
     return [
         CurveSamples(path, index, group, curves.values[:, column], now[:, index]) for column, index in enumerate(curves.indices)
     ]

@@ -480,7 +480,7 @@ def _to_ik(scene: Scene, settings: BakeSettings, active: Object | None, skins: S
     moved = switched_bones(armature, plan.settings, (names.upper, names.lower), skins)
 
     def solve(part: BakeSettings, trial: Trial) -> Story[SolvedPart]:
-        part_plan = plan_controls(scene, part, armature)
+        part_plan = plan_controls(scene, part, armature, plan.settings)
         switches = switch_changes(part, part_plan.settings, frame_range(scene, part))
         # Toes are seen while the limb is still on FK.
         toes = yield from seen_toes(armature, toes_on_ik(armature, part_plan, moved), part_plan.plan)

@@ -25,7 +25,7 @@ from ....scene.restoring import edits_kept
 from ....scene.sampling.evaluate import prepared_place
 from ....scene.sampling.quantities import Samples
 from ....scene.versions import ensure_curve_bag
-from ..baking import Drift, chosen_keys, location_drift, rotation_drift, rotation_samples
+from ..baking import Drift, chosen_keys, continuous_samples, location_drift, rotation_beside, rotation_drift
 from .plans import Control, ControlPlan, refuse_locked
 from .steering import RIGHT, SteeredLimb, Steering
 
@@ -81,7 +81,7 @@ def control_changes(steered: Sequence[SteeredKeys], task: str) -> list[Change]:
 
 def _curves(limb: SteeredLimb, control: Control) -> list[tuple[list[CurveSamples], Drift]]:
     """Groups of a control's channels that are keyed together, each with the drift function of its values."""
-    held, plan, length = limb.held[control.role], limb.control.plan, limb.goals.length
+    held, length = limb.held[control.role], limb.goals.length
     groups: list[tuple[list[CurveSamples], Drift]] = []
     # A base keeps its place: it gets rotation and scale alone.
     if control.role != "Base":
@@ -91,7 +91,7 @@ def _curves(limb: SteeredLimb, control: Control) -> list[tuple[list[CurveSamples
         groups.append((curves, _drift_of_axes(free, held.location, location_drift(held.location, _linear(limb, control)))))
     if turns(limb, control):
         mode = control.bone.rotation_mode
-        groups.append((rotation_curves_of(plan, control, held.rotation), rotation_drift(mode, held.rotation, length)))
+        groups.append((rotation_curves_of(limb, control), rotation_drift(mode, held.rotation, length)))
     if control.role == "Base" and limb.scales:
         curves = _vector_curves(control.scale_path, control, held.scale, control.present_scale(), [0, 1, 2])
         groups.append((curves, lambda tried, indices: length * np.abs(tried - held.scale[indices]).max(axis=-1)))
@@ -140,12 +140,9 @@ def on_trial(scene: Scene, plans: Sequence[ControlPlan]) -> Iterator[None]:
 def steer_all(scene: Scene, limbs: Sequence[SteeredLimb]) -> Story[None]:
     """Steer all limbs at the same time until each has converged; their channels and samples are left in `limbs`.
 
-    One prepared place serves all rounds, each of which evaluates all frames in one pass.
+    One prepared place serves all rounds, each of which evaluates in one pass the frames that any limb still works on.
     """
-    working = [(limb, limb.steer()) for limb in limbs]
-    # Up to where each asks for its first samples.
-    for _, steering in working:
-        next(steering)
+    working = [_Steered(limb, steering, next(steering)) for limb in limbs for steering in [limb.steer()]]
     trial = _TrialKeys()
     for limb in limbs:
         trial.write(limb, objects_by_name())
@@ -154,22 +151,31 @@ def steer_all(scene: Scene, limbs: Sequence[SteeredLimb]) -> Story[None]:
     prepared = nullcontext() if first.evaluation == "SCENE" else prepared_place(scene, quantities, first.frames)
     with prepared as place:
         while working:
-            look = _look([limb.control for limb, _ in working])
+            look = _look([steered.limb.control for steered in working])
             players = objects_by_name() if place is None else place.players(look.quantities)
-            are_new = [trial.write(limb, players) for limb, _ in working]
+            are_new = [trial.write(steered.limb, players) for steered in working]
             if place is not None and any(are_new):
                 place.clear()  # Blender learns of new curves where objects come into a scene.
-            samples = yield replace(look, place=place)
-            working = [(limb, steering) for limb, steering in working if _continues(steering, samples)]
+            samples = yield replace(look, frames=all_frames(steered.asked for steered in working), place=place)
+            working = [steered for steered in working if steered.goes_on(samples)]
 
 
-def _continues(steering: Steering, samples: Samples) -> bool:
-    """Send samples to a limb's steering; return whether it asks for more."""
-    try:
-        steering.send(samples)
-    except StopIteration:
-        return False
-    return True
+@dataclass(slots=True)
+class _Steered:
+    """A limb that is being steered."""
+
+    limb: SteeredLimb
+    steering: Steering
+    asked: Array
+    """`(N,)` frames at which it wants samples next."""
+
+    def goes_on(self, samples: Samples) -> bool:
+        """Send it samples; return whether it asks for more."""
+        try:
+            self.asked = self.steering.send(samples)
+        except StopIteration:
+            return False
+        return True
 
 
 def look_at(plans: Sequence[ControlPlan]) -> Story[Samples]:
@@ -215,7 +221,7 @@ def _trial_keys(limb: SteeredLimb, control: Control) -> list[StraightKeys]:
     if turns(limb, control):
         keys += [
             StraightKeys(curve.path, curve.index, "", KeyFrames(plan.frames), curve.values, "LINEAR")
-            for curve in rotation_curves_of(plan, control, held.rotation)
+            for curve in rotation_curves_of(limb, control)
         ]
     if control.role == "Base" and limb.scales:
         keys += _vector_keys(plan, control.scale_path, held.scale)
@@ -232,8 +238,11 @@ def _vector_keys(plan: ChainPlan, path: str, values: Array) -> list[StraightKeys
     return [StraightKeys(path, axis, "", KeyFrames(plan.frames), values[:, axis], "LINEAR") for axis in range(3)]
 
 
-def rotation_curves_of(plan: ChainPlan, control: Control, rotation: Array) -> list[CurveSamples]:
+def rotation_curves_of(limb: SteeredLimb, control: Control) -> list[CurveSamples]:
     """Continuous curves of a control's rotation."""
-    armature = object_named(control.armature)
+    armature, path = object_named(control.armature), control.rotation_path
     mode, present = control.bone.rotation_mode, rotation_values(armature.pose.bones[control.bone.name])
-    return rotation_samples(plan, armature, control.rotation_path, control.bone.name, rotation, mode=mode, present=present)
+    if control.role not in limb.beside:
+        limb.beside[control.role] = rotation_beside(limb.control.plan, armature, path, present)
+    rotation = limb.held[control.role].rotation
+    return continuous_samples(path, control.bone.name, rotation, limb.beside[control.role], mode=mode, present=present)

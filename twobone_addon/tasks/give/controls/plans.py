@@ -229,8 +229,13 @@ class ControlPlan:
         return self.ik.pole if self.pole_acts and self.ik and self.ik.pole else self.pole.node
 
 
-def plan_controls(scene: Scene, settings: BakeSettings, active: Object | None) -> ControlPlan:
-    """Find the rig's IK and its controls; raises a `TwoBoneError` where they cannot take the motion."""
+def plan_controls(
+    scene: Scene, settings: BakeSettings, active: Object | None, on_ik: tuple[Setting, ...] | None = None
+) -> ControlPlan:
+    """Find the rig's IK and its controls; raises a `TwoBoneError` where they cannot take the motion.
+
+    on_ik : the settings that let the limb follow the IK, where they are known
+    """
     refuse_stretched_time(scene)
     # An automatic range is that of the target's keys, which are about to be replaced.
     if settings.frame_range == "AUTO":
@@ -249,8 +254,9 @@ def plan_controls(scene: Scene, settings: BakeSettings, active: Object | None) -
     if pole is not None:
         refuse_unwritable_control(pole, [pole.location_path], settings.destination)
     shown = _shown(plan, reader, ik, target.node)
-    settings_on_ik = tuple(ik_settings(armature, reader, ik, shown, target.node)) if ik else ()
-    shown, end_turn = _with_end(armature, plan, shown, settings_on_ik)
+    if on_ik is None:
+        on_ik = tuple(ik_settings(armature, reader, ik, shown, target.node)) if ik else ()
+    shown, end_turn = _with_end(armature, plan, shown, on_ik)
     return ControlPlan(
         plan=plan,
         target=target,
@@ -259,7 +265,7 @@ def plan_controls(scene: Scene, settings: BakeSettings, active: Object | None) -
         ik=ik,
         pole_acts=bool(pole and ik and ik.pole and reader.depends(ik.pole, pole.node)),
         shown=shown,
-        settings=settings_on_ik,
+        settings=on_ik,
         end_turn=end_turn,
     )
 

@@ -12,13 +12,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ....core.array_types import Array
+from ....core.array_types import Array, Mask
 from ....core.arrays import magnitude, path_length
 from ....core.rig.bones import BoneChannels
 from ....core.rig.channels import channel_rotations
 from ....core.rig.rotations import about_axis, nearest_rotation, unit
 from ....core.rig.steering import Relaxation, bends, displacement, hinges, rolls, rotation_vectors, swung, without_rotation
 from ....pipeline.motion.plan_motion import points
+from ....pipeline.pose.solving import Surroundings
 from ....records import replace
 from ....scene.lookup import object_named
 from ....scene.sampling.quantities import Quantity, Samples
@@ -161,6 +162,9 @@ KICKS = (0.08, -0.08, 0.16, -0.16, 0.24, -0.24, 0.05, -0.05, 0.12, -0.12, 0.2, -
 SHAPE_ROUNDS = (*FEW_ROUNDS, *(pair for kick in KICKS for pair in ((kick, False), (0.0, True))))
 """Search rounds where only the base turns the limb: frames that have not converged restart from other pitches."""
 
+UNSEEN = 1e-4
+"""Error of the middle joint, relative to the limb's length, that is not worth a restart: a tenth of what can be seen."""
+
 CHORD_STEPS = 2
 """Steps taken with each finite-difference Jacobian."""
 
@@ -205,8 +209,9 @@ def _merged_channels(better: Array, channels: BoneChannels, others: BoneChannels
     return BoneChannels(np.where(at, channels.location, others.location), rotation, np.where(at, channels.scale, others.scale))
 
 
-Steering = Generator[None, Samples, None]
-"""Generator that sets channels, yields until it is sent samples of the rig with them, and returns when it has converged."""
+Steering = Generator[Array, Samples, None]
+"""Generator that sets channels, yields the frames `(N,)` at which it wants to be sent samples of the rig with them, and returns
+when it has converged."""
 
 NEAR = 2e-6
 """Distance from a goal, relative to the limb's length, that single precision cannot improve."""
@@ -279,6 +284,10 @@ class SteeredLimb:
     """Step factors for the target's location."""
     turns: Relaxation = field(default_factory=lambda: Relaxation(1.0, 1.0))
     """Step factors for the target's rotation."""
+    beside: dict[str, Surroundings] = field(default_factory=dict)
+    """Rotations of the controls beside the range, by role, from when they were first keyed."""
+    open: Mask | None = None
+    """`(F,)` frames that are still worked on: the others keep their channels and are not evaluated; `None` for all."""
 
     def steer(self) -> Steering:
         """Set and correct the controls round by round until they converge."""
@@ -298,6 +307,7 @@ class SteeredLimb:
             # A small rig far from the world's origin: what single precision cannot show is no error.
             if error > max(RIGHT * self.goals.length, NOISE * self.tolerance):
                 yield from self._use_base()
+        self.open = None
         yield from self._look()
 
     def aim_errors(self) -> Array:
@@ -311,7 +321,12 @@ class SteeredLimb:
         return NEAR * (self.goals.length + 0.2 * far)
 
     def _look(self) -> Steering:
-        samples = yield
+        frames = self.control.plan.frames
+        if self.open is None:
+            samples = yield frames
+        else:
+            newer = yield frames[self.open]
+            samples = self.now().samples.renewed(newer.on(frames[self.open]))
         self.seen = seen_in(self.control, self.goals, samples)
 
     def now(self) -> Seen:
@@ -332,8 +347,7 @@ class SteeredLimb:
         after = self.now().end
         if before is None or after is None or np.abs(after - before).max() < FOLLOWS:
             self.goals = replace(self.goals, end=self.goals.own_end, of_control=True)
-        self.held["Target"] = kept
-        yield from self._look()
+        self.held["Target"], self.seen = kept, seen_in(self.control, self.goals, seen.samples)
 
     def _settle(self) -> Steering:
         """Correct target and roll until both have converged."""
@@ -341,7 +355,7 @@ class SteeredLimb:
         for _ in range(ROUNDS):
             self._correct_target()
             yield from self._look()
-            if self._correct_roll():
+            if self._correct_roll().any():
                 continue
             is_placed = np.all(self.aim_errors() <= self.tolerance)
             if is_placed and np.all(end_errors(self.goals, self.now()) <= TURNED):
@@ -350,7 +364,7 @@ class SteeredLimb:
     def _reach_tip(self) -> Steering:
         """Aim the IK's target past its goal by the tip's remaining error, where that is no more than the IK's residual."""
         for _ in range(TIP_ROUNDS):
-            if not self._aim_past_goal():
+            if not self._aim_past_goal().any():
                 return
             self._correct_target()
             yield from self._look()
@@ -385,14 +399,15 @@ class SteeredLimb:
         """Errors `(F,)` of joints and end bone together, world units."""
         return joint_errors(self.goals, self.now()) + self.goals.length * end_errors(self.goals, self.now())
 
-    def _aim_past_goal(self) -> bool:
-        """Move the aim past the goal by the remaining tip error; return whether any remains."""
+    def _aim_past_goal(self) -> Mask:
+        """Move the aim past the goal by the remaining tip error; return the frames `(F,)` at which any remains."""
         if self.control.ik is None:
-            return False
+            return np.zeros(len(self.goals.joints), dtype=bool)
         short = self.goals.joints[:, 2] - self.now().joints[:, 2]
         size = magnitude(short) / self.goals.length
+        remains = (size > NEAR) & (size < RESIDUAL)
         self.beyond = self.beyond + np.where((size < RESIDUAL)[:, None], short, 0.0)
-        return bool(np.any((size > NEAR) & (size < RESIDUAL)))
+        return remains
 
     def _correct_target(self) -> None:
         """Move the target by its position error, and turn it by the end bone's rotation error."""
@@ -406,25 +421,30 @@ class SteeredLimb:
         end = seen.aim + self.moves.factors(error)[:, None] * error
         self._change(self.control.target, displacement(turn, seen.aim, end))
 
-    def _correct_roll(self) -> bool:
-        """Turn pole or base about the limb's line by the middle joint's error; return whether anything was turned."""
+    def _correct_roll(self) -> Mask:
+        """Turn pole or base about the limb's line by the middle joint's error; return the frames `(F,)` where it was turned."""
         seen = self.now()
         angles = rolls(self.goals.joints, seen.joints[:, 1])
         # An angle about the line matters by as much as the joint is off the line.
         heights = magnitude(np.cross(hinges(self.goals.joints), self.goals.joints[:, 1] - self.goals.joints[:, 0]))
-        if np.all(np.abs(angles) * heights <= self.tolerance):
-            return False
+        off = np.abs(angles) * heights > self.tolerance
+        if not off.any():
+            return off
         if "Base" in self.used and not self.control.pole_acts:
             self.turn = self.turn + angles
             self._place_base()
-            return True
+            return off
         if self.control.pole is not None and self.control.pole_acts:
             self._change(self.control.pole, swung(self.goals.joints, angles))
-            return True
-        return False
+            return off
+        return np.zeros_like(off)
 
     def _change(self, control: Control, change_world: Array) -> None:
-        self.held[control.role] = control.changed(self.now().samples, self.held[control.role], change_world)
+        self._hold(control.role, control.changed(self.now().samples, self.held[control.role], change_world))
+
+    def _hold(self, role: str, channels: BoneChannels) -> None:
+        """Give a control other channels at the frames that are worked on."""
+        self.held[role] = channels if self.open is None else _merged_channels(self.open, channels, self.held[role])
 
     def _use_base(self) -> Steering:
         """Turn the IK's first bone, from which its search starts, and scale it where the IK stretches."""
@@ -451,18 +471,18 @@ class SteeredLimb:
         wide finite-difference steps find the direction, small ones converge, and each frame continues from its best trial.
         """
         best = self._trial_from_samples(self.shape, self.turn, self.beyond)
-        for kick, near in FEW_ROUNDS if self.control.pole_acts else SHAPE_ROUNDS:
-            unsolved = magnitude(best.off) > RIGHT / 2.0
+        for number, (kick, near) in enumerate(FEW_ROUNDS if self.control.pole_acts else SHAPE_ROUNDS):
+            unsolved = magnitude(best.off) > (RIGHT / 2.0 if number < len(FEW_ROUNDS) else UNSEEN)
             if not unsolved.any():
                 break
-            start = best
+            start, self.open = best, unsolved
             if kick:
                 start = yield from self._trial(best.shape + np.outer(unsolved, [0.0, kick]), best.turn, best.beyond)
                 best = best.or_better(start)
             best = yield from self._search_round(start, best, near=near)
-        self.shape, self.turn, self.beyond, self.held = best.shape, best.turn, best.beyond, best.held
+        self.shape, self.turn, self.beyond, self.held, self.open = best.shape, best.turn, best.beyond, best.held, None
 
-    def _search_round(self, start: BaseTrial, best: BaseTrial, *, near: bool) -> Generator[None, Samples, BaseTrial]:
+    def _search_round(self, start: BaseTrial, best: BaseTrial, *, near: bool) -> Generator[Array, Samples, BaseTrial]:
         """Best trial of one round: finite differences from a start, then steps with their Jacobian."""
         effects = list[Array]()
         # One step changes log scale, the other pitch: the columns of the Jacobian of the middle joint's error.
@@ -479,7 +499,7 @@ class SteeredLimb:
             best = best.or_better(last)
         return best
 
-    def _near_trial(self, start: BaseTrial, shape: Array, beyond: Array | float = 0.0) -> Generator[None, Samples, BaseTrial]:
+    def _near_trial(self, start: BaseTrial, shape: Array, beyond: Array | float = 0.0) -> Generator[Array, Samples, BaseTrial]:
         """Try a shape with everything else as in `start`, except that the target may be moved farther past its goal."""
         self.held, self.shape, self.turn, self.beyond = dict(start.held), shape, start.turn, start.beyond + beyond
         still, aim = np.broadcast_to(np.eye(3), (len(shape), 3, 3)), self.now().aim
@@ -495,7 +515,7 @@ class SteeredLimb:
             shape, turn, beyond, misses(self.goals, seen), self.goals.joints[:, 2] - seen.joints[:, 2], dict(self.held)
         )
 
-    def _trial(self, shape: Array, turn: Array, beyond: Array) -> Generator[None, Samples, BaseTrial]:
+    def _trial(self, shape: Array, turn: Array, beyond: Array) -> Generator[Array, Samples, BaseTrial]:
         """Try a shape; then correct turn and target, so that the next trial has middle joint and tip nearer."""
         self.shape, self.turn, self.beyond = shape, turn, beyond
         self._correct_target()
@@ -521,4 +541,4 @@ class SteeredLimb:
         rotation = np.swapaxes(start, -1, -2) @ posed
         held = self.held["Base"]
         scale = np.exp(self.shape[:, :1]) * base.present_scale()
-        self.held["Base"] = BoneChannels(held.location, rotation, scale)
+        self._hold("Base", BoneChannels(held.location, rotation, scale))
