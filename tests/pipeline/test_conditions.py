@@ -156,6 +156,12 @@ def foot_followed_by_ik(*, mute):
     constraint.target, constraint.subtarget, constraint.chain_count, constraint.mute = rig, "foot.L", 2, mute
 
 
+def adding():
+    """The lower bone turns by what the upper one does, on top of its own keys."""
+    rig = walker_in_file()
+    own("COPY_ROTATION", target=rig, subtarget="thigh.L", mix_mode="ADD", target_space="LOCAL", owner_space="LOCAL")
+
+
 def transform(constraint=None):
     """Rotations that replace those of the bone: of a type that no list of copies would name."""
     constraint = constraint or own("TRANSFORM")
@@ -202,6 +208,7 @@ CONDITIONS = {
     "IK at some frames": (ik_in_the_middle, r'IK \("IK"\) poses bone ".+" at frame 1\d', PASSES),
     "IK, muted": (lambda: ik(mute=True), PASSES, PASSES),
     "foot that IK follows": (lambda: foot_followed_by_ik(mute=False), BY_IK, PASSES),
+    "foot that IK follows, muted": (lambda: foot_followed_by_ik(mute=True), PASSES, PASSES),
     "switch on IK": (lambda: on_ik(1.0), ELSEWHERE, ELSEWHERE),
     "switch halfway": (lambda: on_ik(0.5), HALF, HALF),
     "switch on FK": (lambda: on_ik(0.0), PASSES, PASSES),
@@ -214,6 +221,7 @@ CONDITIONS = {
         for kind in ("COPY_TRANSFORMS", "COPY_ROTATION", "DAMPED_TRACK", "TRACK_TO", "STRETCH_TO", "ARMATURE")
     },
     "COPY_ROTATION by half": (lambda: own("COPY_ROTATION", influence=0.5), r'poses bone "shin.L" by \d+%, so keys', PASSES),
+    "COPY_ROTATION that adds what the limb does": (adding, BY_CONSTRAINT, PASSES),
     "CHILD_OF": (lambda: own("CHILD_OF", set_inverse_pending=False), BY_CONSTRAINT, PASSES),
     "CHILD_OF, where it is": (lambda: own("CHILD_OF"), PASSES, PASSES),
     "TRANSFORM": (transform, BY_CONSTRAINT, PASSES),

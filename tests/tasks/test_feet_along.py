@@ -130,6 +130,24 @@ def test_a_foot_that_cannot_be_keyed_along_is_refused_by_one_sentence_in_all_tas
     assert len(said) == 1
 
 
+def test_feet_that_the_root_does_not_carry_go_along_with_it_and_come_back(rig):
+    """`Body` carries the legs, not their feet; the target of the left leg goes where the leg reaches only with the root."""
+    before, shown = all_keys(rig), foot(rig)
+    target = left_leg(rig).target
+    bpy.context.scene.frame_set(6)
+    target.location.z -= 0.3
+    target.keyframe_insert("location", frame=6)
+    report = twobone.fit_root(reserve=0.01)
+    ways, places = foot(rig)
+    assert np.linalg.norm(places - shown[1], axis=1).max() > 0.05
+    assert np.abs(ways - shown[0]).max() < TOGETHER
+    (along,) = (said for said in report.notes if said.template == "Foot bones keyed along: {bones}.")
+    assert along.values["bones"] == "FootL, FootR"
+    twobone.clear_baked(armature=rig.name, scope="ACTIVE")
+    moved = {path: keys for path, keys in all_keys(rig).items() if "Foot" in path[0] or "Body" in path[0]}
+    assert moved == {path: keys for path, keys in before.items() if path in moved}
+
+
 def weigh(rig, *bones):
     """A mesh with one vertex for each bone, which carries it."""
     data = bpy.data.meshes.new("Shoes")

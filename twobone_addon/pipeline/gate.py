@@ -272,20 +272,18 @@ def _refusal(poser: Poser, so: str) -> DependencyError:
     return DependencyError(Sentence(text, values | {"remedy": CONVERT_FIRST}, kind=ON_IK))
 
 
-def foot_left_behind(
-    armature: Object, names: ChainNames, target: Node | None = None, *, keys_feet: bool = True
-) -> Sentence | None:
-    """Why the foot of a limb would stay where it is when the limb is keyed, with the remedy; `None` where it goes along.
+def foot_left_behind(armature: Object, names: ChainNames, target: Node | None = None) -> Sentence | None:
+    """Why the foot of a limb would stay where it is when the limb moves, with the remedy; `None` where it goes along.
 
-    A foot that the limb only meets goes along by keys of its own, where it can take them and the task `keys_feet`; and to one
-    that takes the limb's `target` along, the limb goes.
+    A foot that the limb only meets goes along by keys of its own, where it can take them; and to one that takes the limb's
+    `target` along, the limb goes.
 
     What IK or a switch poses it by counts, so this is asked of limbs that nothing else poses.
     """
     for foot in feet_beside(armature, names):
         if is_followed(foot, target):
             continue
-        is_left, reason = stays_behind(foot, names), cannot_go_along(foot) if keys_feet else Sentence("only the root is keyed")
+        is_left, reason = stays_behind(foot, names), cannot_go_along(foot)
         if is_left and reason is None:
             continue
         if is_left or is_carried(foot, names.lower):

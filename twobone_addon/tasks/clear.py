@@ -255,8 +255,11 @@ def _replaced(armature: Object, chain_paths: set[str]) -> set[str]:
 
 
 def _is_root(armature: Object, path: str) -> bool:
-    """Whether a location was keyed for a root, and not for a foot that goes along with its leg."""
-    return path.endswith("location") and path not in _feet_paths(armature)
+    """Whether a location was keyed for a root, or for a foot that went along with it, and not for one that follows its leg."""
+    if not path.endswith("location"):
+        return False
+    ledger = Ledger.present(armature)
+    return path not in _feet_paths(armature) or (ledger is not None and path in ledger.fitted_paths())
 
 
 def _feet_paths(armature: Object) -> set[str]:

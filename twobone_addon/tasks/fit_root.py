@@ -15,8 +15,10 @@ from ..core.planting.goals import SAMPLES_PER_FRAME
 from ..core.planting.root_fit import shortest_moves, smooth_ways
 from ..pipeline.beginning import ToWrite
 from ..pipeline.chosen_actions import own_span
+from ..pipeline.report.reporting import along_notes
 from ..pipeline.stages import evaluation_of
 from ..pipeline.story import Sample, StartOver, Story, Task, Write
+from ..records import replace
 from ..scene.actions import OwnAction
 from ..scene.blender_types import Object, Scene
 from ..scene.sampling.quantities import Samples
@@ -59,7 +61,12 @@ def solve_root(plan: PlantingPlan, axis: str, samples: Samples) -> RootSolution:
         all_samples = np.ones(goals.shape[:2], dtype=bool)
         needs = root_needs(plan, legs, goals, all_samples, keeps_straight=False, direction=-AXES[axis])
         moves = smoothed_moves(plan, needs, -AXES[axis])
-    keys = [] if plan.root is None else root_keys(plan, plan.root, samples, moves, may_reduce=True)
+    keys: list[ChannelPieces] = []
+    if plan.root is not None:
+        for moved in (plan.root, *plan.feet):
+            keys += root_keys(plan, moved, samples, moves, may_reduce=True)
+        # One strip for all, as the feet are moved by nothing else.
+        keys = [replace(channel, strip=plan.root.name) for channel in keys]
     return RootSolution(legs, goals, moves, keys, samples.evaluation)
 
 
@@ -95,7 +102,8 @@ def fit_root(scene: Scene, settings: RootFitSettings, active: Object | None, cho
     if plan.root is not None:
         strip = plan.root.name if settings.destination == "NLA" else ""
         within = float(plan.frames[0]), float(plan.frames[-1])
-        reaches = [ToWrite(plan.armature, frozenset(path for path, _ in plan.root.keyed), within, strip)]
+        paths = frozenset(path for moved in (plan.root, *plan.feet) for path, _ in moved.keyed)
+        reaches = [ToWrite(plan.armature, paths, within, strip)]
     yield StartOver(reaches)
     targets = [leg_plan.target_world for leg_plan in plans]
     samples = yield Sample([*plan.quantities(), *targets], plan.samples, evaluation_of(plans), HELD)
@@ -126,6 +134,9 @@ def fit_report(plan: FitPlan, solution: RootSolution, missed: Sequence[Mask] | N
         chains.append(_reach(plan, leg.leg, before, after if missed is None else missed[number]))
     bone = "" if plan.root is None else plan.root.name
     notes = [*plan.notes, *(plan.root.notes if plan.root is not None and solution.keys else ())]
+    notes += along_notes(
+        [foot.bone for foot in plan.feet if foot.bone is not None], {channel.pieces[0].path for channel in solution.keys}
+    )
     root = RootReport(bone, float(magnitude(solution.moves).max()), count_keys(solution.keys), [0.0, 0.0, 0.0])
     lengths = Lengths(plan.units, max(leg.length for leg in solution.legs))
     return RootFitReport(

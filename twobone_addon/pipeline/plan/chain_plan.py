@@ -166,9 +166,14 @@ class ChainPlan:
         turned = [self.rest.bones[index] for index in self.rest.turning] + ([self.end_bone] if self.end_bone else [])
         return [rotation_path(bone) for bone in turned]
 
+    @property
+    def feet_along(self) -> list[RestBone]:
+        """The feet that are keyed along."""
+        return [foot.bone for foot in self.along]
+
     def along_paths(self) -> list[str]:
         """Data paths of the locations of feet that are keyed along."""
-        return [location_path(foot.bone) for foot in self.along]
+        return [location_path(foot) for foot in self.feet_along]
 
     def scale_paths(self) -> list[str]:
         """Data paths of the scales that stretching writes."""

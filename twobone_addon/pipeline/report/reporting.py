@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from ...core.array_types import Array, Codes, Mask
 from ...core.arrays import frame_rows
 from ...core.curves.frames import ranges
+from ...core.rig.bones import RestBone
 from ...core.solver import Reach
 from ...records import replace
 from ...said import Sentence, Statement, note
@@ -301,14 +302,14 @@ def _largest_known(values: Array) -> float | None:
     return float(known.max()) if known.size else None
 
 
-def along_notes(plan: ChainPlan, keyed: Collection[str]) -> list[Sentence]:
-    """A note on the feet that are keyed along with a limb, if there are any; `keyed` are the data paths that have keys."""
-    bones = ", ".join(foot.bone.name for foot in plan.along if location_path(foot.bone) in keyed)
+def along_notes(feet: Iterable[RestBone], keyed: Collection[str]) -> list[Sentence]:
+    """A note on those feet that are keyed along, if there are any; `keyed` are the data paths that have keys."""
+    bones = ", ".join(foot.name for foot in feet if location_path(foot) in keyed)
     return [note("Foot bones keyed along: {bones}.", bones=bones)] if bones else []
 
 
 def _notes(chain: SolvedChain, keys: Sequence[ChannelKeys], twist: Twist) -> list[Sentence]:
-    notes = [*chain.plan.notes, *along_notes(chain.plan, [key.path for key in keys])]
+    notes = [*chain.plan.notes, *along_notes(chain.plan.feet_along, [key.path for key in keys])]
     held = int(np.count_nonzero(chain.pose.plane_held))
     if held:
         notes.append(note("The plane was undefined at {count} frames and kept from the frame before.", count=held))

@@ -220,6 +220,10 @@ class Ledger:
         """Data paths of what was planted, or moved for planting."""
         return {path for (path, _), kept in self.channels.items() if PLANTING.intersection(kept.tasks)}
 
+    def fitted_paths(self) -> set[str]:
+        """Data paths of what Fit Root moved, and no planting."""
+        return {path for (path, _), kept in self.channels.items() if PLANTING.intersection(kept.tasks) == {FITTED}}
+
     def _in_order(self) -> list[tuple[Channel, Kept]]:
         """The records by limb, of each limb in the order in which tasks wrote: whichever channel a task wrote first."""
         latest = {(kept.limb, kept.task): position for position, kept in enumerate(self.channels.values())}

@@ -204,7 +204,7 @@ def plan_nudge(scene: Scene, settings: NudgeSettings, active: Object | None) -> 
         cycle=cycle,
         repeats=does_repeat,
         own_frames=np.unique(np.concatenate([key_frames(armature, bone) for bone in bones])),
-        notes=[*limb.notes, *along_notes(limb, limb.along_paths())],
+        notes=[*limb.notes, *along_notes(limb.feet_along, limb.along_paths())],
         units=units_of(scene),
     )
     skins = Skins()

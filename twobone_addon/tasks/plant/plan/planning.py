@@ -16,7 +16,7 @@ from ....core.rig.posing import NOT_INHERITED, bone_that_stops_stretch, scale_ca
 from ....errors import ChainError, RangeError
 from ....pipeline.gate import foot_left_behind, refuse_left_behind, refuse_posed, who_poses
 from ....pipeline.motion.plan_motion import motion_quantities
-from ....pipeline.plan.chain_plan import ELSEWHERE
+from ....pipeline.plan.chain_plan import ELSEWHERE, target_node
 from ....pipeline.plan.completing import names_of
 from ....pipeline.plan.frame_choice import frame_range
 from ....pipeline.plan.naming import named_as
@@ -37,7 +37,7 @@ from ....scene.visible.skin import Skins
 from ....settings import BakeSettings
 from ....settings.feet import PlantSettings, RootSettings
 from ...find_contacts.plan import ContactPlan, contact_range, even_frames, is_loop, plan_contacts
-from .roots import RootPlan, plan_root
+from .roots import RootPlan, moved_bone, plan_root
 
 MOST_FRAMES = 300_000
 """Most frames of one run: more would not fit into memory."""
@@ -96,6 +96,8 @@ class PlantingPlan(Generic[OwnSettings]):
     """Whether the frames are those of all of the motion, and not a part of it that somebody chose."""
     skipped: tuple[str, ...]
     """Names of the enabled chains that are left out, for they never had a target."""
+    feet: tuple[RootPlan, ...]
+    """Feet beside their legs that are moved as the root is, where the legs are not keyed."""
 
     def quantities(self) -> list[Quantity]:
         """The quantities to sample before solving."""
@@ -104,9 +106,8 @@ class PlantingPlan(Generic[OwnSettings]):
 
     def root_quantities(self) -> list[Quantity]:
         """Those of the root; none without one."""
-        if self.root is None:
-            return []
-        return [self.root.channels, *([self.root.parent] if self.root.parent else [])]
+        moved = [*([] if self.root is None else [self.root]), *self.feet]
+        return [quantity for bone in moved for quantity in (bone.channels, bone.parent) if quantity is not None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,8 +182,15 @@ def plan_fitting(scene: Scene, settings: RootSettings, active: Object | None, sp
     skins, within = Skins(), (float(plan.frames[0]), float(plan.frames[-1]))
     for leg in plan.legs:
         refuse_posed(who_poses(scene, armature, leg.plan.names, within, skins=skins))
-        refuse_left_behind(foot_left_behind(armature, leg.plan.names, keys_feet=False))
-    return plan
+        refuse_left_behind(foot_left_behind(armature, leg.plan.names, target_node(leg.plan.settings)))
+    bones = armature.pose.bones
+    beside = {
+        foot.bone.name: moved_bone(bones[foot.bone.name], settings, within)
+        for leg in plan.legs
+        for foot, is_carried in zip(leg.plan.along, leg.feet_on_root, strict=True)
+        if not is_carried
+    }
+    return replace(plan, feet=tuple(beside.values()))
 
 
 def _plan(
@@ -217,7 +225,7 @@ def _plan(
         root, notes = plan_root(armature, settings, uppers, (start, end), needed=needs_root)
     legs = [replace(leg, feet_on_root=_feet_on_root(armature, leg, root)) for leg in legs]
     rate = scene.render.fps / scene.render.fps_base
-    return PlantingPlan(armature.name, settings, frames, samples, rate, units_of(scene), legs, root, notes, is_whole, skipped)
+    return PlantingPlan(armature.name, settings, frames, samples, rate, units_of(scene), legs, root, notes, is_whole, skipped, ())
 
 
 def _is_whole(scene: Scene, settings: RootSettings, span: Span | None) -> bool:

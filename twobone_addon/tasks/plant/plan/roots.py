@@ -31,7 +31,7 @@ In a rig with a few more deforming controls directly below its origin, the hips 
 
 @dataclass(frozen=True, slots=True)
 class RootPlan:
-    """The bone that carries all legs, or else their object."""
+    """The bone that carries all legs, or else their object; or a foot that the root does not carry, which goes along."""
 
     armature: str
     bone: RestBone | None
@@ -90,12 +90,17 @@ def plan_root(
         return None, (lost,)
     else:
         bone = _found_root(armature, free, within)
-    rest = read_rest_bone(bone)
+    return moved_bone(bone, settings, within), ()
+
+
+def moved_bone(bone: PoseBone, settings: RootSettings, within: tuple[float, float]) -> RootPlan:
+    """A bone whose location is keyed to move it through the world; raises a `WriteError` where it cannot be."""
+    armature, rest = bone.id_data, read_rest_bone(bone)
     path = location_path(rest)
     refuse_unwritable(armature, [path], settings.destination, is_motion=True)
     parent = Quantity("POSE", armature.name, bone.parent.name) if bone.parent else None
     keyed = {Channel(path, axis): read_keyed(armature, path, axis, *within) for axis in range(3)}
-    return RootPlan(armature.name, rest, parent, path, keyed, notes=tuple(_notes(bone))), ()
+    return RootPlan(armature.name, rest, parent, path, keyed, notes=tuple(_notes(bone)))
 
 
 def _may_move(armature: Object) -> bool:

@@ -386,7 +386,7 @@ def _leg_report(
         max_departure=None if after is None else _departure(before.at(frames), after.at(frames)),
         notes=[
             *leg_plan.plan.notes,
-            *along_notes(leg_plan.plan, [channel.pieces[0].path for channel in keys]),
+            *along_notes(leg_plan.plan.feet_along, [channel.pieces[0].path for channel in keys]),
             *_stretched(leg),
             *_without_ground(footing, leg_plan.chain, leg.pins),
             *_inside_ground(footing, leg),
