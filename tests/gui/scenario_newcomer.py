@@ -65,7 +65,7 @@ def scenario(user):
     yield from user.open_sidebar("Two-Bone IK")
     yield from user.wait(10)
     yield from user.picture("newcomer_empty")
-    yield from pressed(user, "bpy.ops.twobone.find_limbs(targets=True")
+    yield from pressed(user, "bpy.ops.twobone.set_up_limbs(")
     yield from user.picture("newcomer_set_up")
     yield from pressed(user, "bpy.ops.twobone.bake_all")
     yield from user.picture("newcomer_baked")
@@ -79,7 +79,7 @@ def on_ik(user):
     make_active(legs_on_ik(24))
     yield from user.look_from("FRONT")
     yield from user.wait(10)
-    yield from pressed(user, "bpy.ops.twobone.find_limbs(targets=True")
+    yield from pressed(user, "bpy.ops.twobone.set_up_limbs(")
     yield from user.picture("newcomer_on_ik")
     told = yield from pressed(user, "bpy.ops.twobone.bake_all")
     assert "2 chains baked" in told[-1], told

@@ -134,7 +134,7 @@ def move_target(user):
 
 def whole_character(user):
     as_made = seen(1)
-    yield from user.click(*(yield from user.find_button("bpy.ops.twobone.find_limbs(targets=True")))
+    yield from user.click(*(yield from user.find_button("bpy.ops.twobone.set_up_limbs(")))
     yield from user.wait(20)
     yield from user.picture("rigify_set_up")
     yield from user.click(*(yield from user.find_button("bpy.ops.twobone.bake_all(switch_first=True")))

@@ -54,7 +54,7 @@ def scenario(user):
     yield from user.look_from("RIGHT")
     yield from user.open_sidebar("Two-Bone IK")
     yield from user.wait(10)
-    yield from pressed(user, "bpy.ops.twobone.find_limbs(targets=True")
+    yield from pressed(user, "bpy.ops.twobone.set_up_limbs(")
     as_set_up, gap = state(), off_the_ankle()
     yield from pressed(user, "bpy.ops.twobone.plant(")
     yield from user.picture("robot_refused")

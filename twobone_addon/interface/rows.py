@@ -268,7 +268,7 @@ def _lacks_target(reason: Sentence) -> bool:
 
 def draw_set_up(layout: bpy.types.UILayout) -> None:
     """Draw the button that finds the limbs and gives each a target with its motion."""
-    layout.operator("twobone.find_limbs", text="Set Up Limbs", icon="ARMATURE_DATA").targets = True
+    layout.operator("twobone.set_up_limbs", icon="ARMATURE_DATA")
 
 
 def draw_switch_all(layout: bpy.types.UILayout, to: str) -> None:
@@ -279,10 +279,12 @@ def draw_switch_all(layout: bpy.types.UILayout, to: str) -> None:
 
 
 def draw_show_keys(layout: bpy.types.UILayout) -> None:
-    """Draw the button that puts all limbs on FK and keeps the keys there, if FK has keys, such as those of a retarget."""
+    """Draw the button that puts all limbs on FK and keeps the keys there, if one on IK has some, such as those of a retarget."""
     from ..scene.keys.reading import is_rotation_animated
+    from .sidebar.remembering import visible_limb
 
-    bones = [chain.id_data.pose.bones.get(chain.upper) for chain in _active_chains()]
+    on_ik = [chain for chain in _active_chains() if visible_limb(chain).is_on_ik]
+    bones = [chain.id_data.pose.bones.get(chain.upper) for chain in on_ik]
     if any(bone is not None and is_rotation_animated(bone) for bone in bones):
         button = layout.operator("twobone.switch", text=SHOW_FK_KEYS, icon="HIDE_OFF")
         button.to, button.scope, button.motion = "FK", "ACTIVE", "KEEP"

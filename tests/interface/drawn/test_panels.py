@@ -61,7 +61,7 @@ def test_without_a_chain_there_are_limbs_to_set_up_a_target_to_add_and_what_work
     build_armature(LEG)
     shown = drawn(TWOBONE_PT_chains)
     assert "Select a bone of the limb" in shown.texts()
-    assert shown.values("twobone.find_limbs") == {"targets": True}
+    assert "twobone.set_up_limbs" in shown.buttons()
     last = ["twobone.add_target", "twobone.convert_ik", "twobone.plant", "twobone.finish_retarget"]
     assert shown.buttons()[-len(last) :] == last
     assert not setting_panels.TWOBONE_PT_chain.poll(sidebar())
@@ -126,7 +126,8 @@ def test_after_set_up_limbs_one_line_says_what_comes_next_until_it_is_done(empty
     assert bpy.ops.twobone.find_limbs() == {"FINISHED"}
     shown = drawn(TWOBONE_PT_chains)
     assert "Next: Set Up Limbs adds targets to bake; Plant Feet needs none" in " ".join(shown.texts())
-    assert bpy.ops.twobone.find_limbs(**shown.values("twobone.find_limbs")) == {"FINISHED"}
+    assert "twobone.set_up_limbs" in shown.buttons()
+    assert bpy.ops.twobone.set_up_limbs() == {"FINISHED"}
     assert all(chain.target.animation_data is not None for chain in rig.twobone.chains)
     said = " ".join(drawn(TWOBONE_PT_chains).texts())
     assert "then bake them" in said

@@ -18,6 +18,13 @@ from ..stored.storing import set_values
 from ..stored.where import NeedsMode
 from .nudging import TWOBONE_OT_nudge
 
+SET_UP = replace(
+    TABLES["find_limbs"],
+    label="Set Up Limbs",
+    text="Find the arms and legs of the armature, and give each a target with its motion. Nothing moves",
+    operator="set_up_limbs",
+)
+
 
 @operator_for(TABLES["convert"])
 class TWOBONE_OT_convert_ik(FromTable, NeedsMode, bpy.types.Operator):
@@ -144,7 +151,20 @@ BY_HAND = {
     "switch": TWOBONE_OT_switch,
 }
 
+
+@operator_for(SET_UP)
+class TWOBONE_OT_set_up_limbs(FromTable, NeedsMode, bpy.types.Operator):
+    """Find Limbs with targets, under a title of its own."""
+
+    fixed = frozenset({"targets"})
+
+    def requested(self, context: bpy.types.Context) -> Meant:
+        """Return the search for limbs, all of which get targets."""
+        self.targets = True
+        return FromTable.requested(self, context)
+
+
 OPERATORS = {table.operator: BY_HAND.get(name) or operator_of(table) for name, table in TABLES.items() if name != "bake"}
 """The operator of each task but Bake, by the name in its table."""
 
-register, unregister = bpy.utils.register_classes_factory(OPERATORS.values())
+register, unregister = bpy.utils.register_classes_factory((*OPERATORS.values(), TWOBONE_OT_set_up_limbs))

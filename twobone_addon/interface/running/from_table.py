@@ -1,6 +1,7 @@
 """Operators whose texts, properties and redo panel are generated from the option table of a task."""
 
 from collections.abc import Callable
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 import bpy
@@ -45,6 +46,8 @@ class FromTable(ShowsProgress):
     """Mixin for operators made from a task's table; tasks on chains run on the selected or named chains."""
 
     table: Table
+    fixed: AbstractSet[str] = frozenset()
+    """Names of the settings that the operator itself decides."""
 
     def requested(self, context: bpy.types.Context) -> Meant:
         """Return the task with the operator's settings; raises a `TwoBoneError`."""
@@ -82,8 +85,9 @@ class FromTable(ShowsProgress):
     def _draw_settings(self, context: bpy.types.Context) -> None:
         armature = bpy.data.objects.get(self.armature) or active_armature(context)
         first = self.table.first
-        advanced = [option for option in self.table.own if first and option.name not in first]
-        draw_own_options(self.layout, self, [option for option in self.table.own if option not in advanced], armature)
+        drawn = [option for option in self.table.own if option.name not in self.fixed]
+        advanced = [option for option in drawn if first and option.name not in first]
+        draw_own_options(self.layout, self, [option for option in drawn if option not in advanced], armature)
         if self.refusal is not None:  # The dialog only has room for advanced settings that were given.
             given = self.properties.is_property_set
             draw_own_options(self.layout, self, [option for option in advanced if given(option.name)], armature)

@@ -43,6 +43,7 @@ SECTIONS = (
     ("bpy.ops.twobone.switch*", "converting--switch-between-fk-and-ik"),
     ("bpy.ops.twobone.clear_baked*", "keys--what-is-written"),
     ("bpy.ops.twobone.find_limbs*", "limbs"),
+    ("bpy.ops.twobone.set_up_limbs*", "limbs"),
     ("bpy.ops.twobone.select_limb*", "limbs--what-is-left-out"),
     ("bpy.ops.twobone.*contacts*", "contacts"),
     ("bpy.ops.twobone.plant*", "plant_the_feet"),
