@@ -218,7 +218,7 @@ def test_the_button_beside_a_chains_target_means_that_chain_whatever_is_selected
     select_bones(rig, "shin.L")
     bpy.ops.twobone.chain_add()
     select_bones(rig, "shin.R")
-    bpy.ops.twobone.add_target(stored="shin.L")
+    bpy.ops.twobone.add_target(stored="foot.L")
     assert [chain.target.name for chain in rig.twobone.chains] == ["Target foot.L"]
 
 

@@ -15,7 +15,7 @@ def test_a_chain_added_from_one_bone_is_the_limb_as_it_is_posed(empty_file):
     select_bones(rig, "thigh.L")
     bpy.ops.twobone.chain_add()
     chain = rig.twobone.chains[0]
-    assert (chain.upper, chain.lower, chain.tip, chain.name) == ("thigh.L", "shin.L", "", "shin.L")
+    assert (chain.upper, chain.lower, chain.tip, chain.name) == ("thigh.L", "shin.L", "", "foot.L")
     assert (chain.plane, chain.reference, chain.bend) == ("POSE", "POSE", "POSITIVE")
 
 
@@ -39,10 +39,10 @@ def test_names_stay_apart(empty_file):
     select_bones(rig, "thigh.L")
     for _ in range(3):
         bpy.ops.twobone.chain_add()
-    assert [chain.name for chain in rig.twobone.chains] == ["shin.L", "shin.L.001", "shin.L.002"]
-    rig.twobone.chains[2].name = "shin.L"  # as the list lets a user do
+    assert [chain.name for chain in rig.twobone.chains] == ["foot.L", "foot.L.001", "foot.L.002"]
+    rig.twobone.chains[2].name = "foot.L"  # as the list lets a user do
     bpy.ops.twobone.chain_duplicate()
-    assert [chain.name for chain in rig.twobone.chains] == ["shin.L", "shin.L.001", "shin.L.002", "shin.L.003"]
+    assert [chain.name for chain in rig.twobone.chains] == ["foot.L", "foot.L.001", "foot.L.002", "foot.L.003"]
 
 
 def test_chains_are_moved_duplicated_and_removed(empty_file):
@@ -79,7 +79,7 @@ def test_mirroring_flips_bones_target_pole_and_name(empty_file):
     chain.target, chain.pole, chain.softness, chain.tip = targets["L"], pole, 0.1, "foot.L"
     bpy.ops.twobone.chain_mirror()
     other = rig.twobone.chains[1]
-    assert (other.upper, other.lower, other.tip, other.name) == ("thigh.R", "shin.R", "foot.R", "shin.R")
+    assert (other.upper, other.lower, other.tip, other.name) == ("thigh.R", "shin.R", "foot.R", "foot.R")
     assert other.target == targets["R"]
     assert other.pole == pole
     assert other.softness == pytest.approx(0.1)

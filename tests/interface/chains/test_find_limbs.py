@@ -50,7 +50,7 @@ def test_chains_made_by_hand_are_told_what_they_are(empty_file):
     bpy.ops.twobone.chain_add()
     bpy.ops.twobone.find_limbs()
     first = rig.twobone.chains[0]
-    assert (first.name, first.limb, first.side, first.toe) == ("shin.L", "LEG", "LEFT", "toe.L")
+    assert (first.name, first.limb, first.side, first.toe) == ("foot.L", "LEG", "LEFT", "toe.L")
     assert len(rig.twobone.chains) == 4
 
 

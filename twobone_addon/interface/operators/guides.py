@@ -56,7 +56,7 @@ class AddsGuide(MayRefuse, NeedsArmature):
         chain = armature.twobone.chains.get(self.stored) or chain_meant(context, armature)
         keep_active(context, chain)
         names = names_of(chain)
-        self.assign(chain, self.make(context, armature, names, self.guide(armature, names, chain)))
+        self.assign(chain, self.make(context, chain, names, self.guide(armature, names, chain)))
         # Before it is evaluated the new empty is at the world's origin.
         context.view_layer.update()
         try:
@@ -65,13 +65,12 @@ class AddsGuide(MayRefuse, NeedsArmature):
             self.report({"INFO"}, error.sentence.text(pgettext_rpt))
         return {"FINISHED"}
 
-    def make(
-        self, context: bpy.types.Context, armature: bpy.types.Object, names: "ChainNames", guide: "Guide"
-    ) -> bpy.types.Object:
+    def make(self, context: bpy.types.Context, chain: StoredChain, names: "ChainNames", guide: "Guide") -> bpy.types.Object:
         """Add the empty to the armature's collection, and return it."""
         from ...tasks.give.guides import add_guide, guide_name
 
-        name = guide_name(self.role, armature, names)
+        armature = chain.id_data
+        name = guide_name(self.role, armature, names, chain.name)
         self.size = self.size or guide.size  # Show the automatic size in the redo panel.
         return add_guide(context.scene, armature, guide, name=name, size=self.size, shape=self.shape)
 

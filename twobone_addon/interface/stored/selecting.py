@@ -17,7 +17,7 @@ from ...pipeline.plan.stored import StoredChain, active_armature, active_chain, 
 from ...scene.sampling.stage import STAGE_NAME
 from ...scene.writer import assign
 from ...settings.tasks import Table
-from .storing import add_chain, add_selected_chain, selected_limb
+from .storing import add_limb, add_selected_chain, selected_limb
 from .where import redraw_viewports
 
 BONE_GUIDES = (("target", "target_bone"), ("pole", "pole_bone"))
@@ -140,7 +140,7 @@ def chain_meant(context: bpy.types.Context, armature: bpy.types.Object) -> Store
     """
     unlisted = unlisted_limb(context, armature)
     if unlisted:
-        return add_chain(armature, unlisted["lower"], unlisted)
+        return add_limb(armature, unlisted)
     return active_chain(armature) or add_selected_chain(armature)
 
 

@@ -26,8 +26,15 @@ def add_chain(armature: bpy.types.Object, name: str, values: dict[str, Any]) -> 
 
 def add_selected_chain(armature: bpy.types.Object) -> StoredChain:
     """Add a chain for the selected bones and return it; raises a `TwoBoneError` if they are not a chain."""
-    values = selected_limb(armature)
-    return add_chain(armature, values["lower"], values)
+    return add_limb(armature, selected_limb(armature))
+
+
+def add_limb(armature: bpy.types.Object, values: dict[str, Any]) -> StoredChain:
+    """Add a chain with these settings, named after the limb's end, and return it."""
+    from ...scene.rig.chain_finding import chain_from_names, end_name
+
+    names = chain_from_names(armature, values["upper"], values["lower"], values.get("tip", ""), values.get("tip_end", "AUTO"))
+    return add_chain(armature, end_name(armature, names), values)
 
 
 def selected_limb(armature: bpy.types.Object) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass
 
@@ -15,15 +14,13 @@ from ...core.rig.bones import RestBone
 from ...core.solver import Reach
 from ...records import replace
 from ...said import Sentence, Statement, note
-from ...scene.blender_types import Object, Property, Scene
-from ...scene.bones import ChainNames, location_path
+from ...scene.blender_types import Property, Scene
+from ...scene.bones import location_path
 from ...scene.graph.motion_digests import KnownMotion, motion_digest, text_digest
 from ...scene.keys.reading import is_animated
 from ...scene.keys.tables import ChannelKeys
 from ...scene.lookup import find_armature, object_named, playing_action
-from ...scene.rig.chain_finding import bones_of
-from ...scene.rig.rest_reading import starts_at_tail
-from ...scene.rig.rigify_reading import is_rigify
+from ...scene.rig.chain_finding import bones_of, end_name
 from ...settings import ORIGINS, BakeSettings
 from ..keying import NO_DRIFT, KeyDrift
 from ..plan.found_chain import chain_names
@@ -196,9 +193,6 @@ class _Verdict:
 MOST_FLIPS = 4
 """Number of ranges of frames that a sentence names."""
 
-RIGIFY_AFFIXES = re.compile(r"^(?:ORG|MCH|DEF)-|_fk(?=\.|$)")
-"""Prefixes and suffix that Rigify adds to a bone's original name."""
-
 
 def chain_report(
     chain: SolvedChain,
@@ -223,7 +217,7 @@ def chain_report(
     if units is None:
         return report
     names = chain.plan.names
-    part = part_name(object_named(names.armature), names)
+    part = chain.plan.settings.stored or end_name(object_named(names.armature), names)
     return replace(report, statements=[*verdict(chain, measured, units, part), *_flips(chain, twist)])
 
 
@@ -286,14 +280,6 @@ def _with_measures(report: ChainReport, measured: Measured) -> ChainReport:
         notes=[*report.notes, *(visibility.hindrances if visibility else ())],
         visible=Visible(visibility.bone, visibility.follows, visibility.max_distance) if visibility else None,
     )
-
-
-def part_name(armature: Object, names: ChainNames) -> str:
-    """Name of the bone that begins at the tip, such as a foot; without one, of the bone that ends there."""
-    carrier = armature.pose.bones[names.tip]
-    starting = [child.name for child in carrier.children if starts_at_tail(child)] if names.tip_at_tail else []
-    name = starting[0] if len(starting) == 1 else names.tip
-    return RIGIFY_AFFIXES.sub("", name) if is_rigify(armature) else name
 
 
 def _largest_known(values: Array) -> float | None:

@@ -24,7 +24,7 @@ from ..graph.rig_graph import Node, RigGraph
 from ..lookup import MISSING_BONE, bone_owner
 from ..versions import is_hidden, selection_flags
 from .constraints import LINKS, turned_bones
-from .rest_reading import COINCIDENT, is_added_leaf, read_skeleton
+from .rest_reading import COINCIDENT, is_added_leaf, read_skeleton, starts_at_tail
 
 COPIES = {"COPY_TRANSFORMS", "COPY_ROTATION"}
 """Constraints by which a bone copies another one's rotation."""
@@ -226,6 +226,20 @@ def named_alike(bone: PoseBone) -> PoseBone | None:
 def plain_name(name: str) -> str:
     """A bone's name without the prefix and words that riggers add: `foot.L` for `MCH-foot_fk.L`."""
     return ROLE.sub("", PREFIX.sub("", name)) or name
+
+
+def end_name(armature: Object, names: ChainNames) -> str:
+    """Plain name of the bone that begins at a limb's tip, such as a foot: by it lists, targets and reports name the limb.
+
+    If several bones begin there, the first visible one is used; if none does, the bone that ends there.
+    """
+    tip = armature.pose.bones[names.tip]
+    starting = [child for child in tip.children if starts_at_tail(child)] if names.tip_at_tail else [tip]
+    if not starting:
+        return plain_name(names.tip)
+    first = starting[0]
+    candidates = [first, *(child for child in first.children_recursive if child.bone.head_local == first.bone.head_local)]
+    return plain_name(next((bone for bone in candidates if is_seen(bone)), first).name)
 
 
 def selected_bones(armature: Object) -> list[PoseBone]:

@@ -36,7 +36,7 @@ from ...scene.keys.writing import Change, write_keys
 from ...scene.lookup import find_armature, object_named, objects_by_name, other_side
 from ...scene.new_objects import ACROSS_X, add_empty, is_plain, mirror_plainly, own_mirror_image
 from ...scene.restoring import as_evaluated
-from ...scene.rig.chain_finding import is_seen, plain_name
+from ...scene.rig.chain_finding import end_name, plain_name
 from ...scene.rig.rest_reading import starts_at_tail
 from ...scene.sampling.quantities import Quantity
 from ...scene.versions import ensure_curve_bag
@@ -123,12 +123,12 @@ def _add_image(scene: Scene, armature: Object, settings: BakeSettings, mirrored:
     followed = object_named(getattr(settings, role))
     bone = getattr(settings, f"{role}_bone", "")
     names = chain_names(armature, mirrored)
-    flipped = other_side(followed.name)
+    flipped, stored = other_side(followed.name), other_side(settings.stored)
     is_empty = followed.type == "EMPTY" and not bone
     return add_empty(
         scene,
         armature if bone else followed,
-        name=guide_name(ROLES[role], armature, names) if bone or flipped == followed.name else flipped,
+        name=guide_name(ROLES[role], armature, names, stored) if bone or flipped == followed.name else flipped,
         location=np.zeros(3),
         size=followed.empty_display_size if is_empty else target_guide(armature, names).size,
         shape=followed.empty_display_type if is_empty else SHAPES[role],
@@ -273,20 +273,9 @@ def pole_guide(armature: Object, names: ChainNames, plane: str, bend: str) -> Gu
     return Guide(mid + unit(aside) * length, POLE_SIZE * length)
 
 
-def guide_name(role: str, armature: Object, names: ChainNames) -> str:
-    """`role` followed by the plain name of a bone: the lower bone for a pole, else the bone that begins at the tip.
-
-    If several bones begin there, the first visible one is used; if none does, the bone that ends there.
-    """
-    if role == POLE_ROLE:
-        return f"{role} {plain_name(names.lower)}"
-    tip = armature.pose.bones[names.tip]
-    starting = [child for child in tip.children if starts_at_tail(child)] if names.tip_at_tail else [tip]
-    if starting:
-        first = starting[0]
-        candidates = [first, *(child for child in first.children_recursive if child.bone.head_local == first.bone.head_local)]
-        return f"{role} {plain_name(next((bone for bone in candidates if is_seen(bone)), first).name)}"
-    return f"{role} {plain_name(names.tip)}"
+def guide_name(role: str, armature: Object, names: ChainNames, stored: str = "") -> str:
+    """`role` followed by the plain name of the lower bone for a pole, else by the limb's name: that of its `stored` chain."""
+    return f"{role} {plain_name(names.lower) if role == POLE_ROLE else stored or end_name(armature, names)}"
 
 
 def _end_rotation(armature: Object, names: ChainNames) -> Array | None:
@@ -326,7 +315,7 @@ def added_targets(scene: Scene, chains: Sequence[StoredChain]) -> Iterator[None]
     """Add an empty at the tip of each stored chain as its target, before a block."""
     for chain in chains:
         armature, names = chain.id_data, names_of(chain)
-        guide, name = seen_target_guide(armature, names), guide_name("Target", armature, names)
+        guide, name = seen_target_guide(armature, names), guide_name("Target", armature, names, chain.name)
         assign(chain, "target", add_guide(scene, armature, guide, name=name, size=guide.size, shape=TARGET_SHAPE))
     yield
 
@@ -359,7 +348,7 @@ def _filled(scene: Scene, settings: BakeSettings, active: Object | None) -> Bake
     filled = {}
     for role in missing:
         guide, shape = guides[role]
-        name = guide_name(role.capitalize(), armature, names)
+        name = guide_name(role.capitalize(), armature, names, settings.stored)
         filled[role] = add_guide(scene, armature, guide, name=name, size=guide.size, shape=shape).name
     return replace(settings, **filled)
 
