@@ -281,7 +281,7 @@ def draw_switch_all(layout: bpy.types.UILayout, to: str) -> None:
 def draw_show_keys(layout: bpy.types.UILayout) -> None:
     """Draw the button that puts all limbs on FK and keeps the keys there, if one on IK has some, such as those of a retarget."""
     from ..scene.keys.reading import is_rotation_animated
-    from .sidebar.remembering import visible_limb
+    from .remembering import visible_limb
 
     on_ik = [chain for chain in _active_chains() if visible_limb(chain).is_on_ik]
     bones = [chain.id_data.pose.bones.get(chain.upper) for chain in on_ik]

@@ -9,11 +9,11 @@ from ...pipeline.plan.stored import StoredChain, active_armature, stored_setting
 from ...pipeline.report.reports import statement_of
 from ...said import INFO, Sentence, note
 from ..operators.results import TWOBONE_OT_make_markers, parsed_report
+from ..remembering import digests
 from ..rows import draw_sentence, draw_span
 from ..stored.option_properties import CONTEXT
 from ..stored.where import MODES, chain_in
 from .panels import ChainPanel, Sidebar
-from .remembering import digests
 from .sight_rows import draw_switch, is_seen_elsewhere
 
 MOST_RANGES = 8

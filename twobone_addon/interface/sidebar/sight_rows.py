@@ -5,9 +5,9 @@ from bpy.app.translations import pgettext_iface
 
 from ...pipeline.plan.stored import StoredChain
 from ...said import note
+from ..remembering import visible_limb
 from ..rows import draw_sentence, draw_switch_all
 from ..stored.selecting import meant_chains
-from .remembering import visible_limb
 
 
 def draw_sight(layout: bpy.types.UILayout, context: bpy.types.Context, chain: StoredChain) -> None:

@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ...errors import TwoBoneError
-from ...pipeline.plan.stored import StoredChain
-from ...scene.lookup import find_armature
-from ..watching import Memory
+from ..errors import TwoBoneError
+from ..pipeline.plan.stored import StoredChain
+from ..scene.lookup import find_armature
+from .watching import Memory
 
 if TYPE_CHECKING:
-    from ...scene.visible.visible_bone import Shown
+    from ..scene.visible.visible_bone import Shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +37,10 @@ def visible_limb(chain: StoredChain) -> VisibleLimb:
 
 
 def _visible_limb(armature: str, upper: str, lower: str, tip: str, tip_end: str) -> VisibleLimb:
-    from ...scene.rig.chain_finding import chain_from_names
-    from ...scene.visible.rig_ik import RigReader
-    from ...scene.visible.skin import Skins
-    from ...scene.visible.visible_bone import is_switched, shown_bone
+    from ..scene.rig.chain_finding import chain_from_names
+    from ..scene.visible.rig_ik import RigReader
+    from ..scene.visible.skin import Skins
+    from ..scene.visible.visible_bone import is_switched, shown_bone
 
     if not (upper and lower):
         return VisibleLimb()  # A new chain has no bones yet.
