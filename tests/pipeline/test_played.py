@@ -122,6 +122,32 @@ def test_clear_of_the_range_alone_gives_the_cycle_back(walking):
     np.testing.assert_allclose(tails(walking, range(1, LAST + 1)), before, atol=1e-6)
 
 
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1), (1, 2, 0)])
+def test_clear_of_one_of_several_ranges_leaves_the_others_and_what_is_between(walking, order):
+    """What was keyed for the cycle serves all ranges that are baked on it, until the last is cleared."""
+    every = [*range(1, LAST + 1)]
+    cycle, keys = tails(walking, every), [len(curve.keyframe_points) for curve in curves_of(walking)]
+    ranges = [
+        {"frame_start": 20.0, "frame_end": 22.0},
+        {"frame_start": 30.0, "frame_end": 34.0},
+        {"frame_start": 46.0, "frame_end": 49.0},
+    ]
+    for part in ranges:
+        bake(**ON_TARGET, **{**PART, **part})
+    baked = tails(walking, every)
+    limb = {name: value for name, value in ON_TARGET.items() if name != "target"}
+    for count, number in enumerate(order, 1):
+        part = ranges[number]
+        assert bpy.ops.twobone.clear_baked(**limb, **{**PART, **part}) == {"FINISHED"}
+        now = tails(walking, every)
+        left = [ranges[other] for other in order[count:]]
+        # Beside a range that is still baked, its keys before and after stand where the cycle was.
+        for frame in every:
+            is_baked = any(other["frame_start"] <= frame <= other["frame_end"] for other in left)
+            np.testing.assert_allclose(now[frame - 1], (baked if is_baked else cycle)[frame - 1], atol=1e-5, err_msg=f"{frame}")
+    assert [len(curve.keyframe_points) for curve in curves_of(walking)] == keys
+
+
 def test_a_strip_below_is_named(walking):
     push_down(walking).repeat = 4.0
     before = tails(walking, BESIDE)

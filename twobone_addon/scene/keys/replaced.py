@@ -147,6 +147,11 @@ class Kept:
         """Whether the channel had a curve before, which stays even without keys."""
         return self.value is None and bool(self.layers[0].spans)
 
+    @property
+    def is_beside_played(self) -> bool:
+        """Whether one task alone has written here, and beside its keys are those of what is played."""
+        return PLAYED in self.tasks and len(set(self.tasks)) == 2  # noqa: PLR2004 - it and the task
+
     def is_all(self, table: KeyTable, start: float, end: float) -> bool:
         """Whether keys from `start` to `end` are all of a channel, as the last task wrote them into an empty one.
 
@@ -274,7 +279,14 @@ def noted(kept: Kept | None, table: KeyTable, writing: Writing) -> Kept:
     # Keys of earlier tasks, which are there again where this task starts over, are what it replaces.
     rows, known = rows_at(kept.written.frames, table["co"][:, 0])
     before_task = foreign_or_edited | (known & ~kept.written.own[rows] if known.any() else known)
-    first = _extended(kept.layers[0], writing.spans, some_keys(table, inside & foreign), some_keys(table, nearest & foreign))
+    replaced, bottom = inside & foreign, kept.layers[0]
+    if known.any() and PLAYED in tasks and len(tasks) == 2:  # noqa: PLR2004 - see `is_beside_played`
+        # What was keyed for what is played there is needed again where this range alone is cleared.
+        is_played = (inside | are_among(table["co"][:, 0], writing.written.frames)) & known & ~kept.written.own[rows] & ~foreign
+        replaced |= is_played
+        played = joined(bottom.written or NOTHING_WRITTEN, written_bare(some_keys(table, is_played)))
+        bottom = replace(bottom, written=played)
+    first = _extended(bottom, writing.spans, some_keys(table, replaced), some_keys(table, nearest & foreign))
     starts, ends = np.array(writing.spans, dtype=float).reshape(-1, 2, 1).swapaxes(0, 1)
     overlaps = any(bool(np.any((starts <= end) & (ends >= start))) for start, end in last.spans)
     frames = kept.written.frames
@@ -444,18 +456,27 @@ def given_back(kept: Kept, table: KeyTable, start: float, end: float, *, to_begi
         return GivenBack(NO_KEYS, len(frames), 0, None)
     covered = [span for span in layer.spans if covers((start, end), span)]
     near = are_within_any(frames, [(first - 1.0, last + 1.0) for first, last in covered]) & ~are_within_any(frames, layer.spans)
-    holding = kept.written.frames[kept.written.own] if to_beginning else kept.written.frames
+    rest = _outside(layer.spans, start, end)
+    is_part = kept.is_beside_played and bool(rest)
+    holding = kept.written.frames[kept.written.own] if to_beginning or is_part else kept.written.frames
     # A task writes no keys between its spans: generated ones there are an earlier bake's.
     in_layer = are_within_any(frames, layer.spans) if to_beginning else True
     removable = (are_within(frames, start, end) & in_layer) | (near & are_among(frames, holding))
-    rest = _outside(layer.spans, start, end)
     if not rest and not to_beginning:
         # With the last of them goes what was keyed beside them for what is played there, however far away.
         removable |= are_among(frames, kept.written.frames)
+    if is_part:
+        removable &= ~are_among(frames, kept.written.frames[~kept.written.own])
     baked = removable & are_own(kept.written, table)
     edited = baked & _are_edited(kept, table, baked)
     gone = baked & ~edited
-    back = are_within(layer.keys["co"][:, 0], start, end)
+    replaced = layer.keys["co"][:, 0]
+    back = are_within(replaced, start, end)
+    if kept.is_beside_played and layer.written is not None:
+        is_played = are_among(replaced, layer.written.frames)
+        beside = are_within_any(replaced, [(first - 1.0, last + 1.0) for first, last in covered])
+        # With the last range goes what was keyed for what is played.
+        back = (back | (is_played & beside)) if rest else back & ~is_played
     merged = united(some_keys(table, ~gone), some_keys(layer.keys, back))
     if not rest:
         merged = _with_handles(_with_handles(merged, layer.beside), some_keys(layer.keys, back))
@@ -467,8 +488,15 @@ def given_back(kept: Kept, table: KeyTable, start: float, end: float, *, to_begi
         task = FOUND if kept.task == FOUND else ""
         left = replace(kept, task=task, layers=(layer_left,), written=written_keys(some_keys(table, edited)))
     elif rest:
-        layer_left = Layer(rest, some_keys(layer.keys, ~back), layer.beside)
-        left = replace(kept, layers=(layer_left,), written=kept.written.some(~are_within(kept.written.frames, start, end)))
+        of_played = layer.written if is_part else None
+        stays = ~are_within(kept.written.frames, start, end)
+        written = kept.written.some(stays | ~kept.written.own if is_part else stays)
+        if of_played is not None:
+            again = are_among(of_played.frames, replaced[back])
+            written = written.some(~are_among(written.frames, of_played.frames[again]))
+            written, of_played = joined(written, as_earlier(of_played.some(again))), of_played.some(~again)
+        layer_left = Layer(rest, some_keys(layer.keys, ~back), layer.beside, of_played)
+        left = replace(kept, layers=(layer_left,), written=written)
     return GivenBack(merged, int(gone.sum()), int(edited.sum()), left)
 
 
