@@ -13,6 +13,7 @@ from ..said import Sentence
 from ..settings.options import OptionKind
 from ..settings.tasks import Table
 from .rows import (
+    EACH_REPEAT,
     IN_STRIP,
     ON_IK,
     WHOLE_CYCLE,
@@ -72,6 +73,9 @@ INTO_STRIP = "Into an NLA Strip"
 OVER_CYCLE = "Over the Whole Cycle"
 """Label of the button that goes on after a refusal because of what a Cycles modifier repeats."""
 
+IN_EACH_REPEAT = "In Each Repeat"
+"""Label of the button that goes on after a refusal of a nudge because of what a Cycles modifier repeats."""
+
 
 MENDED = "This is mended. Go on with Try Again"
 
@@ -115,6 +119,9 @@ class CanBeCorrected:
             self.frame_range = "CUSTOM"
             self.frame_start, self.frame_end = float(reason.values["first"]), float(reason.values["last"])
             return OVER_CYCLE
+        if reason.kind == EACH_REPEAT:
+            self.loop = "ON"
+            return IN_EACH_REPEAT
         self.has_taken_remedy = reason.kind == ON_IK and getattr(self, "switch_first", False)
         return ""
 

@@ -305,8 +305,9 @@ ON_IK = "ON_IK"
 OVERRIDDEN = "OVERRIDDEN"
 """Kind of the refusals of limbs that other constraints pose."""
 
-IN_STRIP, WHOLE_CYCLE = "IN_STRIP", "WHOLE_CYCLE"
-"""Kinds of the refusals because of what is played beside keys: a strip of their own helps, or keys on a whole cycle."""
+IN_STRIP, WHOLE_CYCLE, EACH_REPEAT = "IN_STRIP", "WHOLE_CYCLE", "EACH_REPEAT"
+"""Kinds of the refusals because of what is played beside keys: a strip of their own helps, keys on a whole cycle, or a nudge
+that repeats."""
 
 BESIDE_KEYS = {IN_STRIP: ("destination",), WHOLE_CYCLE: ("frame_range", "frame_start", "frame_end")}
 """Settings of stored chains that help against them."""

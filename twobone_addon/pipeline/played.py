@@ -10,8 +10,8 @@ or of the strips. Where keys are for all of a motion, what holds still beside th
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -20,9 +20,10 @@ from ..core.curves.frames import NEAR_FRAME, merge_frames
 from ..errors import WriteError
 from ..records import replace
 from ..said import INFO, Sentence
+from ..scene.actions import key_span
 from ..scene.blender_types import Channel, FCurve, NlaTrack, Object, Property, Scene
 from ..scene.keys.reading import curve_values, read_frames
-from ..scene.keys.replaced import Span, united
+from ..scene.keys.replaced import NUDGED, Span, united
 from ..scene.keys.tables import (
     INTERPOLATION,
     NO_KEYS,
@@ -93,8 +94,10 @@ class Kept:
     """What was keyed for that."""
 
 
-def keeping_played(scene: Scene, write: Write) -> Story[Kept]:
+def keeping_played(scene: Scene, write: Write, options: Collection[str]) -> Story[Kept]:
     """What is to be written, with keys that keep what is played beside it.
+
+    options : names of the task's settings, of which a refusal names those that help
 
     Raises `WriteError` where that would take too many keys.
     """
@@ -104,8 +107,7 @@ def keeping_played(scene: Scene, write: Write) -> Story[Kept]:
         return Kept(write)
     taken = [kept for kept in found if len(kept.beside)]
     again = _repeated([kept for kept in found if kept.source == CYCLES and not len(kept.beside)])
-    for kept in taken:
-        _refuse_too_long(kept)
+    _refuse_too_long(scene, taken, options)
     values = yield from _played_values(scene, taken)
     tables = {(kept.owner, kept.channel): _table(kept, played) for kept, played in zip(taken, values, strict=True)}
     spans = {(kept.owner, kept.channel): kept.spans for kept in taken}
@@ -124,40 +126,77 @@ def keeping_played(scene: Scene, write: Write) -> Story[Kept]:
     return Kept(replace(write, changes=kept_changes), [*_sentences(taken), *again], taken) if taken else Kept(write, again)
 
 
-def _taken_over(scene: Scene, changes: Sequence[Change]) -> Iterator[TakenOver]:
-    spans: dict[tuple[Object, Channel], list[Span]] = {}
-    parts_of = set[tuple[Object, Channel]]()
+@dataclass(slots=True)
+class _Keyed:
+    """What a run keys of one channel."""
+
+    spans: list[Span] = field(default_factory=list)
+    """Ranges that get keys."""
+    meant: list[Span] = field(default_factory=list)
+    """Ranges that were asked for: over a whole cycle every repeat is meant, also where only some of its frames get keys."""
+    in_pieces: bool = False
+    is_part: bool = False
+    """Whether the keys are for a part of the motion, of a task that has no setting to hold the curve beside them."""
+
+
+def _keyed_channels(changes: Sequence[Change]) -> dict[tuple[Object, Channel], _Keyed]:
+    """The channels of which anything but the new keys may be played."""
+    channels: dict[tuple[Object, Channel], _Keyed] = {}
     for change in changes:
         owner = datablock_named(change.owner)
         if change.destination == "NLA" or change.repeats or not _plays(owner):
             continue
         for entry in change.keys:
             span = (float(entry.frames[0]), float(entry.frames[-1])) if change.in_pieces else change.within
-            spans.setdefault((owner, entry.channel), []).append(span)
-            if change.in_pieces and not change.is_whole:
-                parts_of.add((owner, entry.channel))
-    for (owner, channel), parts in spans.items():
-        bag = curve_bag(owner)
+            keyed = channels.setdefault((owner, entry.channel), _Keyed())
+            keyed.spans.append(span)
+            keyed.meant.append(span if change.task == NUDGED else change.within)  # A nudge may be of one repeat.
+            keyed.in_pieces |= change.in_pieces
+            keyed.is_part |= change.in_pieces and not change.is_whole
+    return channels
+
+
+def _taken_over(scene: Scene, changes: Sequence[Change]) -> Iterator[TakenOver]:
+    motions = dict[Object, Span]()
+    for (owner, channel), keyed in _keyed_channels(changes).items():
+        bag, spans = curve_bag(owner), tuple(keyed.spans)
         fcurve = bag.fcurves.find(channel.path, index=channel.array_index) if bag is not None else None
-        shown = shown_frames(scene, parts)
+        shown = shown_frames(scene, spans)
         if fcurve is not None and len(fcurve.keyframe_points):
-            source, frames = _own_reach(fcurve, parts, shown)
-            if not source and (owner, channel) not in parts_of:
-                continue
-            if not source:
-                # What has no setting to hold the curve beside a part of the motion holds it where that is looked at.
-                source, frames = HELD, np.array([min(first for first, _ in parts) - 1.0, max(last for _, last in parts) + 1.0])
-                frames = frames[(frames >= scene.frame_start) & (frames <= scene.frame_end)]
-            own = read_frames(fcurve)[[0, -1]]
-            frames = frames[(frames < own[0] - NEAR_FRAME) | (frames > own[1] + NEAR_FRAME)]
-            yield TakenOver(owner, channel, tuple(parts), source, frames, own=(float(own[0]), float(own[1])))
+            source, frames = _own_reach(fcurve, spans, keyed.meant, shown)
+            if not source and keyed.in_pieces:
+                if owner not in motions:
+                    motions[owner] = _motion_of(scene, owner)
+                source, frames = _held_reach(scene, keyed, motions[owner])
+            if source:
+                own = read_frames(fcurve)[[0, -1]]
+                frames = frames[(frames < own[0] - NEAR_FRAME) | (frames > own[1] + NEAR_FRAME)]
+                yield TakenOver(owner, channel, spans, source, frames, own=(float(own[0]), float(own[1])))
             continue
         tracks = [track for track in _playing_tracks(owner) if any(True for _ in _strips_at(track, channel.path))]
         if tracks:
             strips = [strip for track in tracks for strip in _strips_at(track, channel.path)]
             first = min(shown[0], *(strip.frame_start for strip in strips))
             last = max(shown[1], *(strip.frame_end for strip in strips))
-            yield TakenOver(owner, channel, tuple(parts), TRACKS, _whole(first, last), tracks[-1].name)
+            yield TakenOver(owner, channel, spans, TRACKS, _whole(first, last), tracks[-1].name)
+
+
+def _held_reach(scene: Scene, keyed: _Keyed, motion: Span) -> tuple[str, Array]:
+    """Frames at which a curve is held beside the new keys where these have no setting for it: where it is seen, or goes on.
+
+    motion : see `_motion_of`
+    """
+    is_held = np.array([motion[0] < scene.frame_start, motion[1] > scene.frame_end]) | keyed.is_part
+    frames = np.array([min(first for first, _ in keyed.spans) - 1.0, max(last for _, last in keyed.spans) + 1.0])
+    frames = frames[is_held & (frames >= motion[0]) & (frames <= motion[1])]
+    return (HELD, frames) if len(frames) else ("", frames)
+
+
+def _motion_of(scene: Scene, owner: Object) -> Span:
+    """The scene's range, and all frames between the first and the last key of a datablock's action."""
+    action = owner.animation_data.action
+    first, last = (action and key_span(action)) or (scene.frame_start, scene.frame_end)
+    return min(float(scene.frame_start), first), max(float(scene.frame_end), last)
 
 
 def _plays(owner: Object) -> bool:
@@ -172,7 +211,7 @@ def shown_frames(scene: Scene, spans: Sequence[Span]) -> Span:
     ranges = [(scene.frame_start, scene.frame_end)]
     if scene.use_preview_range:
         ranges.append((scene.frame_preview_start, scene.frame_preview_end))
-    return min([*firsts, *(first for first, _ in ranges)]), max([*lasts, *(last for _, last in ranges)])
+    return float(min([*firsts, *(first for first, _ in ranges)])), float(max([*lasts, *(last for _, last in ranges)]))
 
 
 def _whole(first: float, last: float) -> Array:
@@ -189,13 +228,16 @@ def has_cycles(fcurve: FCurve) -> bool:
     return bool(_cycles(fcurve))
 
 
-def _own_reach(fcurve: FCurve, spans: Sequence[Span], shown: Span) -> tuple[str, Array]:
-    """What plays a curve beside its keys, empty if these are all, and the frames at which it is to be keyed."""
+def _own_reach(fcurve: FCurve, spans: Sequence[Span], meant: Sequence[Span], shown: Span) -> tuple[str, Array]:
+    """What plays a curve beside its keys, empty if these are all, and the frames at which it is to be keyed.
+
+    meant : ranges that were asked for, of which the spans may be parts
+    """
     first, last = (float(frame) for frame in read_frames(fcurve)[[0, -1]])
     period = last - first
     cycles = _cycles(fcurve)
     if cycles and period > NEAR_FRAME:
-        start, end = min(start for start, _ in spans), max(end for _, end in spans)
+        start, end = min(start for start, _ in meant), max(end for _, end in meant)
         turns = (end - start) / period
         if start <= first + NEAR_FRAME and end >= last - NEAR_FRAME and abs(turns - round(turns)) * period <= 2.0 * NEAR_FRAME:
             return "", np.empty(0)  # The cycle itself is keyed anew, and repeats as before.
@@ -227,27 +269,62 @@ def _strips_at(track: NlaTrack, path: str) -> Iterator[Object]:
             yield strip
 
 
-IN_STRIP, WHOLE_CYCLE = "IN_STRIP", "WHOLE_CYCLE"
-"""Kinds of refusals of too much that is played, for buttons and scripts: a strip of the keys' own helps, or a whole cycle."""
+IN_STRIP, WHOLE_CYCLE, EACH_REPEAT = "IN_STRIP", "WHOLE_CYCLE", "EACH_REPEAT"
+"""Kinds of refusals of too much that is played, for buttons and scripts: a strip of the keys' own helps, a whole cycle, or a
+nudge that repeats."""
 
 
-def _refuse_too_long(kept: TakenOver) -> None:
-    if len(kept.frames) <= MOST_FRAMES:
+def _refuse_too_long(scene: Scene, taken: Sequence[TakenOver], options: Collection[str]) -> None:
+    too_long = [kept for kept in taken if len(kept.beside) > MOST_FRAMES]
+    if not too_long:
         return
-    what, remedy, kind, ends = Sentence("Linear extrapolation"), Sentence("Shorten the scene's range."), "", {}
+    kept = too_long[0]
+    # Either of both ends may be the farther one.
+    shorter = "the scene's range or its preview range" if scene.use_preview_range else "the scene's range"
+    what, remedy, kind, ends = Sentence("Linear extrapolation"), Sentence("Shorten {range}.", {"range": shorter}), "", {}
     if kept.source == TRACKS:
-        what = Sentence('NLA track "{track}"', {"track": kept.track})
-        remedy, kind = Sentence("Choose the destination NLA Strip, or shorten that track's strips."), IN_STRIP
+        track, length = _longest_track(kept)
+        what = Sentence('NLA track "{track}"', {"track": track.name})
+        # Beyond its strips a track holds still, and that is keyed as far as the scene goes.
+        shorter = "that track's strips" if length > MOST_FRAMES else shorter
+        helps = "Choose the destination NLA Strip, or shorten {range}." if "destination" in options else "Shorten {range}."
+        remedy, kind = Sentence(helps, {"range": shorter}), IN_STRIP if "destination" in options else ""
     elif kept.source == CYCLES:
-        first, last = kept.own
-        what, kind, ends = Sentence("A Cycles modifier"), WHOLE_CYCLE, {"first": first, "last": last}
-        remedy = Sentence(
-            "Choose the frames of the cycle, {first:g} to {last:g}, so that all repeats change, or shorten the scene's range.",
-            ends,
-        )
-    values = {"what": what, "curve": f"{kept.channel.path}[{kept.channel.array_index}]", "count": len(kept.frames)}
+        what, cycle = Sentence("A Cycles modifier"), _common_cycle([other for other in taken if other.source == CYCLES])
+        if "frame_range" in options and cycle is not None:
+            kind, ends = WHOLE_CYCLE, {"first": cycle[0], "last": cycle[1]}
+            helps = "Choose the frames of the cycle, {first:g} to {last:g}, so that all repeats change, or shorten {range}."
+            remedy = Sentence(helps, {**ends, "range": shorter})
+        elif "remove" in options:
+            kind, helps = EACH_REPEAT, "Turn Loop on, so that the nudge shows in each repeat, or shorten {range}."
+            remedy = Sentence(helps, {"range": shorter})
+    values = {"what": what, "curve": f"{kept.channel.path}[{kept.channel.array_index}]", "count": len(kept.beside)}
     text = "{what} plays {curve} over {count:,} frames, which is too many to key. {remedy}"
     raise WriteError(Sentence(text, {**values, **ends, "remedy": remedy}, kind=kind))
+
+
+def _longest_track(kept: TakenOver) -> tuple[NlaTrack, float]:
+    """The track that plays a channel over most frames, and their number."""
+    lengths = []
+    for track in _playing_tracks(kept.owner):
+        ends = [end for strip in _strips_at(track, kept.channel.path) for end in (strip.frame_start, strip.frame_end)]
+        lengths.append((track, float(max(ends) - min(ends)) if ends else 0.0))
+    return max(lengths, key=lambda entry: entry[1])
+
+
+def _common_cycle(cycling: Sequence[TakenOver]) -> Span | None:
+    """The shortest range in which each of these cycles fits as a whole, several times where they differ in length.
+
+    `None` where there is none that could be keyed, such as for lengths that are no whole frames.
+    """
+    periods = {kept.own[1] - kept.own[0] for kept in cycling}
+    start, end = min(kept.own[0] for kept in cycling), max(kept.own[1] for kept in cycling)
+    (once, *others) = sorted(periods)
+    if others and any(abs(period - round(period)) > NEAR_FRAME for period in periods):
+        return None
+    whole = math.lcm(*(round(period) for period in periods)) if others else once
+    last = start + whole * max(1, math.ceil((end - start) / whole - NEAR_FRAME))
+    return (start, last) if last - start <= MOST_FRAMES else None
 
 
 def _played_values(scene: Scene, taken: Sequence[TakenOver]) -> Story[list[Array]]:

@@ -423,7 +423,9 @@ class _Telling:
         """Let a story also write keys that keep what is played beside its own; from the motion that it started from."""
         if told.write is None:
             return
-        kept = yield from self._answered(keeping_played(self.scene, told.write), progress)
+        table = self.task.table
+        options = {option.name for option in (*table.own, *table.of_chains)}
+        kept = yield from self._answered(keeping_played(self.scene, told.write, options), progress)
         told.write, told.notes = kept.write, list(kept.said)
         asked = told.run_pass.settings
         if any(chain.verify for chain in asked.chains) if hasattr(asked, "chains") else getattr(asked, "verify", True):

@@ -267,6 +267,7 @@ def test_a_refusal_after_some_time_opens_the_same_dialog(operator, stored_leg, m
 @pytest.mark.parametrize("played", ["track", "cycle"])
 def test_where_too_much_is_played_beside_the_keys_the_dialog_goes_on_with_what_helps(operator, stored_leg, monkeypatch, played):
     monkeypatch.setattr(refusing, "can_ask", lambda _context: True)
+    monkeypatch.setattr(progress, "PATIENCE_IN_SECONDS", 60.0)
     chain, data = play_too_much(stored_leg, played), stored_leg.animation_data
     acting = playing(operator)
     context = sidebar(window=object(), window_manager=Dialogs(), scene=bpy.context.scene)

@@ -7,6 +7,7 @@ import bpy
 from ...desk.meant import Meant
 from ...errors import TwoBoneError
 from ...pipeline.plan.stored import active_armature
+from ...said import Sentence
 from ...settings.tasks import TABLES
 from ..live.drag import CANCEL, CONFIRM, WHEEL, draw_icons
 from ..live.mouse import is_navigation, viewports_of
@@ -49,6 +50,8 @@ class WithMouse(FromTable):
     """State of the drag; `None` if there is none."""
     drawn: Any = None
     """Handle from `begin_drawing` during the drag."""
+    is_dragged = False
+    """Whether a drag was confirmed, and is being carried out."""
     frame_before: float = 0.0
     """Frame of the scene before the operator."""
 
@@ -160,8 +163,15 @@ class WithMouse(FromTable):
         else:
             self.offset = tuple(offset)
             self.before, self.after, self.falloff, self.loop = nudge.before, nudge.after, nudge.falloff, nudge.loop
-        self.frame = nudge.frame
+        self.frame, self.is_dragged = nudge.frame, True
         return self.execute(context)
+
+    def ask_again(self, sentence: Sentence) -> set[str]:
+        """Also after a drag, which had this operator's events, open the dialog: that of another one, with what was dragged."""
+        if not self.is_dragged:
+            return super().ask_again(sentence)
+        self.is_dragged = False
+        return self.ask_late(bpy.context, sentence)
 
     def _end(self, context: bpy.types.Context, *, stays: bool = False) -> set[str]:
         """Restore the pose, and the frame unless the nudge `stays`; stop drawing."""
