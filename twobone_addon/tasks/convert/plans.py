@@ -13,12 +13,13 @@ from ...core.curves.frames import NEAR_FRAME, merge_frames
 from ...errors import ChainError, TwoBoneError
 from ...pipeline.gate import refuse_live
 from ...pipeline.plan.planning import ChainPlan, plan_chain, refuse_unwritable_chain, with_keyed
+from ...pipeline.played import shown_frames
 from ...records import replace
 from ...said import INFO, Sentence, note
 from ...scene.actions import strip_frames
 from ...scene.blender_types import Object, Scene
 from ...scene.bones import IkLimb, read_rest_bone, rotation_path
-from ...scene.graph.motion_span import motion_span, within_motion
+from ...scene.graph.motion_span import motion_span
 from ...scene.graph.rig_graph import RigGraph, Stillness
 from ...scene.keys.guarding import refuse_unwritable, unwritable
 from ...scene.keys.reading import is_animated, is_posed_without_keys
@@ -182,11 +183,11 @@ def _constraint_plan(scene: Scene, armature: Object, conversion: Conversion, con
 
 
 def _goes_on_outside(scene: Scene, plan: ChainPlan) -> bool:
-    """Whether the limb moves within the scene's range, but outside the frames that are converted."""
+    """Whether the limb moves outside the frames that are converted, in the scene's range or beyond it."""
     graph, node = RigGraph(), (plan.names.armature, plan.names.lower)
     if Stillness(graph).holds(graph.above([node]).nodes):
         return False
-    first, last = within_motion(motion_span([node], graph), (float(scene.frame_start), float(scene.frame_end)))
+    first, last = motion_span([node], graph) or shown_frames(scene, [])
     return first < plan.within[0] - NEAR_FRAME or last > plan.within[1] + NEAR_FRAME
 
 
