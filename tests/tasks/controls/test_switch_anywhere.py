@@ -116,6 +116,20 @@ def driven_in_turn(rig):
     drive(rig, rig.data, '["inner"]', "p")
 
 
+def driven_by_two_ways_many_times(rig):
+    """Each property is driven by the next one along two ways: a million ways in all, and twenty properties."""
+    rig["level20"] = 0.0
+    for level in reversed(range(20)):
+        rig[f"level{level}"] = 0.0
+        driver = rig.driver_add(f'["level{level}"]').driver
+        driver.type = "AVERAGE"
+        for name in "pq":
+            variable = driver.variables.new()
+            variable.name = name
+            variable.targets[0].id, variable.targets[0].data_path = rig, f'["level{level + 1}"]'
+    drive(rig, rig, '["level0"]', "1-p")
+
+
 def to_ten(rig):
     rig.pose.bones["root"]["leg"] = 0.0
     drive(rig, rig, 'pose.bones["root"]["leg"]', "1-p/10")
@@ -137,8 +151,8 @@ def whole_number(rig):
 
 
 SWITCHES = (
-    on_data, on_other_object, on_scene, slider, slider_as_transform, driven_in_turn, to_ten, per_cent_of_ik, from_minus_one,
-    whole_number,
+    on_data, on_other_object, on_scene, slider, slider_as_transform, driven_in_turn, driven_by_two_ways_many_times, to_ten,
+    per_cent_of_ik, from_minus_one, whole_number,
 )  # fmt: skip
 
 
@@ -197,9 +211,10 @@ def test_half_way_the_message_names_the_ends_of_the_range(registered_addon, empt
     assert 'Key pose.bones["root"]["leg"] to 10 or 0 there first.' in sentence_of(refused.value)
 
 
-@pytest.mark.parametrize("apart", [0.0, 2.0])
-@pytest.mark.parametrize("size", [1.0, 0.01])
-def test_a_small_rig_away_from_the_origin_is_steered_by_its_pole_alone(registered_addon, empty_file, size, apart):
+@pytest.mark.parametrize(
+    "size, apart", [(1.0, 0.0), (1.0, 2.0), (0.01, 0.0), (0.01, 2.0), (0.001, 0.2), (100.0, 200.0), (1.0, 200.0)]
+)
+def test_a_rig_of_any_size_away_from_the_origin_is_steered_by_its_pole_alone(registered_addon, empty_file, size, apart):
     """What single precision cannot show there is no reason to key the first bone of the IK as well."""
     rig = leg_of_three()
     rig.scale, rig.location = (size, size, size), (apart, apart, 0.0)

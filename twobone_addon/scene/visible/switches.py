@@ -91,7 +91,9 @@ def state_of_switches(armature: Object, deciding: Iterable[Hindrance]) -> tuple[
     properties: dict[Property, None] = {}
     for hindrance in deciding:
         properties |= dict.fromkeys(_influences(armature, hindrance))
-        properties |= dict.fromkeys(found for found, _ in _read_by(_drivers_of(armature, hindrance), []))
+        properties |= dict.fromkeys(
+            found for found, is_driven in _read_by(_drivers_of(armature, hindrance)).items() if not is_driven
+        )
     values = ((owner.name, path, resolved(owner, path)) for owner, path in properties)
     return tuple((*place, value if isinstance(value, bool | int | float) else repr(value)) for *place, value in values)
 
@@ -167,15 +169,14 @@ def driving_properties(armature: Object, hindrance: Hindrance) -> list[Property]
     drivers = _drivers_of(armature, hindrance)
     if not drivers:
         return None
-    return [found for found, _ in _read_by(drivers, []) if _is_switch(*found)]
+    return [found for found, is_driven in _read_by(drivers).items() if not is_driven and _is_switch(*found)]
 
 
 def steering_owners(armature: Object, hindrances: Iterable[Hindrance]) -> list[Object]:
     """The datablocks through which properties drive constraints, or the rotation of bones."""
     owners: dict[Object, None] = {}
     for hindrance in hindrances:
-        for found, through in _read_by(_drivers_of(armature, hindrance), []):
-            owners |= dict.fromkeys([found.owner, *(owner for owner, _ in through)])
+        owners |= dict.fromkeys(owner for owner, _ in _read_by(_drivers_of(armature, hindrance)))
     return list(owners)
 
 
@@ -193,8 +194,12 @@ SLIDES = {"LOC_X": "location[0]", "LOC_Y": "location[1]", "LOC_Z": "location[2]"
 """Channels of a slider that a driver reads as a transform."""
 
 
-def _read_by(drivers: Iterable[FCurve], through: Sequence[Property]) -> Iterator[tuple[Property, Sequence[Property]]]:
-    """The properties that drivers read, each with the driven ones between them, from the first on; none is met twice."""
+def _read_by(drivers: Iterable[FCurve], read: dict[Property, bool] | None = None) -> dict[Property, bool]:
+    """The properties that drivers read, also through driven ones, each once, and whether it is driven itself.
+
+    read : those that are known already
+    """
+    read = {} if read is None else read
     targets = [(variable, target) for fcurve in drivers for variable in fcurve.driver.variables for target in variable.targets]
     for variable, target in targets:
         found = None
@@ -204,7 +209,7 @@ def _read_by(drivers: Iterable[FCurve], through: Sequence[Property]) -> Iterator
             bone = target.id.pose.bones.get(target.bone_target) if target.bone_target and target.id.pose else None
             prefix = "" if bone is None else f"{bone.path_from_id()}."
             found = Property(target.id, prefix + SLIDES[target.transform_type])
-        if found is None or found in through:
+        if found is None or found in read:
             continue
         channel, data = component(found.path), getattr(found.owner, "animation_data", None)
         inner = [
@@ -212,10 +217,9 @@ def _read_by(drivers: Iterable[FCurve], through: Sequence[Property]) -> Iterator
             for fcurve in (data.drivers if data is not None else ())
             if fcurve.data_path == channel.path and fcurve.array_index == channel.array_index
         ]
-        if inner:
-            yield from _read_by(inner, [*through, found])
-        else:
-            yield found, through
+        read[found] = bool(inner)
+        _read_by(inner, read)
+    return read
 
 
 def _is_switch(owner: Object, path: str) -> bool:
