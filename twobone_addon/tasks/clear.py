@@ -224,12 +224,14 @@ def clear(clearing: Clearing, *, stays: bool) -> ClearedKeys:
             cleared += clear_keys(owner, ledger, owner_paths, clearing.start, clearing.end)
             ledger.save()
         is_planting_noted = owner.id_type == "OBJECT" and (owner.twobone.plantings or owner.twobone.planted)
-        if is_planting_noted and not is_planted(owner):
+        is_planting_gone = bool(is_planting_noted) and not is_planted(owner)
+        if is_planting_gone:
             assign(owner.twobone, "planted", "")
-            # Which actions are left is known once those of this run are removed.
-            at_end(partial(_forget_plantings, owner))
         if ledger is not None and not stays:
             unmake(owner, ledger)
+        if is_planting_gone:
+            # Which actions are left is known once those of runs are removed, which was asked for before.
+            at_end(partial(_forget_plantings, owner))
     return cleared
 
 
