@@ -4,11 +4,13 @@ import math
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import product
 
 import bpy
 import numpy as np
 
 from tests.promises.refused_calls import armature
+from tests.tasks.scenes import key_channel
 from twobone_addon.scene.versions import curve_bag
 
 LAST = 40
@@ -23,18 +25,32 @@ Chosen = Callable[[bpy.types.Object, bpy.types.FCurve], bool]
 """Which curves a state is about."""
 
 
+LIMB = {"upper", "lower", "foot", "thigh.L", "shin.L", "foot.L", "thigh.R", "shin.R", "foot.R"}
+TARGETS = {"Target", "Target.L"}
+TARGET_CONTROLS, CONTROLS = {"Foot.L"}, {"PoleTarget.L", "holder"}
+"""Controls of the rig's own IK: the one that its target hangs on, and its pole with the parents of both."""
+
+
+def bone_of(curve):
+    return curve.data_path.split('"')[1] if '"' in curve.data_path else ""
+
+
 def of_limb(thing, curve):
-    return thing == armature() and any(f'"{name}"' in curve.data_path for name in ("upper", "lower", "foot", "thigh.L", "shin.L"))
+    return thing == armature() and bone_of(curve) in LIMB
 
 
-def of_others(thing, curve):
-    """Controls, parents and the root: every other bone, and the armature as an object."""
-    return thing == armature() and not of_limb(thing, curve)
+def of_controls(thing, curve):
+    return thing == armature() and bone_of(curve) in CONTROLS
 
 
-def of_objects(thing, curve):
-    del curve
-    return thing != armature()
+def of_target(thing, curve):
+    """The object that the limb follows, or the control that its IK does."""
+    return thing.name in TARGETS or (thing == armature() and bone_of(curve) in TARGET_CONTROLS)
+
+
+def of_parent(thing, curve):
+    """Bones above the limb, and the armature as an object."""
+    return thing == armature() and bone_of(curve) not in LIMB | TARGET_CONTROLS | CONTROLS
 
 
 def of_all(thing, curve):
@@ -42,7 +58,32 @@ def of_all(thing, curve):
     return True
 
 
-WHERE: dict[str, Chosen] = {"limb": of_limb, "other bones": of_others, "objects": of_objects, "everything": of_all}
+WHERE: dict[str, Chosen] = {
+    "limb": of_limb, "controls": of_controls, "target": of_target, "parent": of_parent, "everything": of_all,
+}  # fmt: skip
+
+PLACES_OF = {
+    "bake": ("limb", "target", "parent", "everything"),
+    "bake_target": ("limb", "controls", "target", "parent", "everything"),
+    "convert_ik": ("limb", "target", "parent", "everything"),
+    "switch": ("limb", "controls", "target", "parent", "everything"),
+    "nudge": ("limb", "target", "parent", "everything"),
+    "plant": ("limb", "parent", "everything"),
+    "fit_root": ("limb", "target", "parent", "everything"),
+}
+"""Where each task's file has motion, or gets some by `key_more`."""
+
+
+def key_more() -> None:
+    """Let the limb, its parent and the rig's controls move, where they have no keys, or a single one."""
+    rig = armature()
+    keyed = {bone_of(curve) for curve in curve_bag(rig).fcurves}
+    for curve in curve_bag(rig).fcurves:
+        if len(curve.keyframe_points) == 1:
+            curve.keyframe_points.insert(9, curve.keyframe_points[0].co.y + 0.02)
+    for bone in rig.pose.bones:
+        if bone.name in {"parent"} | TARGET_CONTROLS | CONTROLS and bone.name not in keyed:
+            key_channel(bone, "location", {1: (0.0, 0.0, 0.0), 5: (0.02, 0.03, -0.02), 9: (0.0, 0.0, 0.0)})
 
 
 def chosen_curves(chosen: Chosen):
@@ -146,25 +187,40 @@ class Place:
     destination: str
     start: float
     end: float
+    onto_controls: bool = False
+    """Whether Bake Target is for the rig's own controls."""
 
     def __str__(self) -> str:
-        return f"{self.task} {self.start:g}-{self.end:g} into {self.destination}, {self.state} on {self.where}"
+        onto = " onto controls" if self.onto_controls else ""
+        return f"{self.task}{onto} {self.start:g}-{self.end:g} into {self.destination}, {self.state} on {self.where}"
 
 
 def drawn_places(seed: int, count: int, tasks: dict[str, bool]) -> list[Place]:
-    """Cells such that each task is tried in each state before any is tried twice; what they do and where is drawn.
+    """Cells such that each task is tried in each state before any is tried twice, and in the end in all that there is.
 
     tasks : whether each has a destination
     """
-    dice, places = random.Random(seed), []  # noqa: S311 - dice, not secrets
+    dice = random.Random(seed)  # noqa: S311 - dice, not secrets
     pairs = [(task, state) for task in tasks for state in STATES]
     dice.shuffle(pairs)
-    for number in range(count):
-        task, state = pairs[number % len(pairs)]
-        start = float(dice.choice((3, 12, 17, 26)))
-        destination = dice.choice(("ACTION", "ACTION", "NEW_ACTION", "NLA")) if tasks[task] else "ACTION"
-        places.append(Place(task, state, dice.choice(tuple(WHERE)), destination, start, start + dice.choice((3.0, 5.0))))
-    return places
+    waiting = {
+        (task, state): list(product(PLACES_OF[task], ("ACTION", "NEW_ACTION", "NLA") if tasks[task] else ("ACTION",)))
+        for task, state in pairs
+    }
+    for cells in waiting.values():
+        dice.shuffle(cells)
+    places: list[Place] = []
+    for number in range(max(map(len, waiting.values()))):
+        for (task, state), cells in waiting.items():
+            if number < len(cells):
+                start = float(dice.choice((3, 12, 17, 26)))
+                onto = task == "bake_target" and (cells[number][0] == "controls" or dice.random() < ONTO_CONTROLS)
+                places.append(Place(task, state, *cells[number], start, start + dice.choice((3.0, 5.0)), onto))
+    return places[:count]
+
+
+ONTO_CONTROLS = 0.4
+"""Share of the cells of Bake Target that are for the rig's own controls."""
 
 
 def seen(frames: np.ndarray) -> dict[str, np.ndarray]:

@@ -1,19 +1,20 @@
 """What is seen outside the frames that a task keys stays, wherever that motion comes from: any task, destination and source.
 
-`TWOBONE_MATRIX_DRAWS=2000 TWOBONE_MATRIX_SEED=2` draws more cells, and others; `TWOBONE_MATRIX_PLACE=17` tries that one alone.
+`TWOBONE_MATRIX_DRAWS=2000 TWOBONE_MATRIX_SEED=2` draws all cells, over other frames; `TWOBONE_MATRIX_PLACE=17` tries one alone.
 """
 
 import json
 import os
+from itertools import product
 
 import bpy
 import numpy as np
 import pytest
 
-from tests.matrix.outside import LAST, STATES, WHERE, Place, drawn_places, seen
+from tests.matrix.outside import LAST, PLACES_OF, STATES, WHERE, Place, chosen_curves, drawn_places, key_more, seen
 from tests.promises.promises import Bench, changed, settle
 from tests.promises.refused_calls import armature
-from tests.promises.tasks_under_test import TASKS
+from tests.promises.tasks_under_test import TASKS, TaskUnderTest
 from tests.tasks.checks.file_dump import differences, dump_file
 
 DRAWS = int(os.environ.get("TWOBONE_MATRIX_DRAWS", "77"))
@@ -42,6 +43,14 @@ def test_every_task_is_tried_in_every_state():
     assert {(place.task, place.state) for place in PLACES} == {(task, state) for task in TRIED for state in STATES}
 
 
+def test_each_place_and_destination_of_every_task_is_drawn_in_every_state_at_last():
+    cells = [(place.task, place.state, place.where, place.destination) for place in drawn_places(SEED, 10_000, DESTINED)]
+    destinations = {name: ("ACTION", "NEW_ACTION", "NLA") if has else ("ACTION",) for name, has in DESTINED.items()}
+    assert set(cells) == {cell for name in TRIED for cell in product((name,), STATES, PLACES_OF[name], destinations[name])}
+    assert len(cells) == len(set(cells))
+    assert set(WHERE) == {where for _, _, where, _ in cells}
+
+
 @pytest.mark.parametrize("batch", range(BATCHES))
 def test_nothing_outside_changes(bench, batch):
     cells = [PLACES[int(ONLY)]] if ONLY and not batch else [] if ONLY else PLACES[batch::BATCHES]
@@ -56,9 +65,16 @@ def test_nothing_outside_changes(bench, batch):
     assert not wrong, "\n".join(wrong)
 
 
+def tried(place: Place) -> TaskUnderTest:
+    task = TRIED[place.task]
+    return task.in_actions if place.onto_controls else task
+
+
 def prepare(place: Place, bench: Bench) -> None:
-    bench.open(TRIED[place.task])
+    bench.open(tried(place))
+    key_more()
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, LAST
+    assert any(chosen_curves(WHERE[place.where])), f"{place}: nothing moves there"
     STATES[place.state](WHERE[place.where])
     bpy.context.view_layer.objects.active = armature()
     settle()
@@ -66,7 +82,7 @@ def prepare(place: Place, bench: Bench) -> None:
 
 def ask(place: Place) -> str:
     """Call the task; its refusal, or nothing."""
-    task = TRIED[place.task]
+    task = tried(place)
     options = {option.name for option in task.options}
     call = dict(task.call)
     if place.task == "nudge":
@@ -142,3 +158,26 @@ def again_and_back(place: Place, file: dict) -> str:
     settle()
     left = changed(file, dump_file())
     return f"WRONG Clear left {len(left)}: {left[:3]}" if left else ""
+
+
+SHORT = 5, 12
+"""A scene's first and last frame, in the midst of the motion of each file."""
+
+
+@pytest.mark.parametrize("task", TRIED.values(), ids=TRIED)
+def test_nothing_changes_outside_a_scene_that_is_shorter_than_the_motion(bench, task):
+    bench.open(task)
+    scene = bpy.context.scene
+    if task.name == "fit_root":  # Its walker stands still, and would go on to do so.
+        armature().pose.bones["thigh.R"].keyframe_insert("rotation_quaternion", frame=LAST)
+    scene.frame_start, scene.frame_end = SHORT
+    bpy.context.view_layer.objects.active = armature()
+    settle()
+    frames = np.array([frame for frame in range(-4, LAST + 1) if not SHORT[0] - 1 <= frame <= SHORT[1] + 1], dtype=float)
+    file, before = dump_file(), seen(frames)
+    bpy.context.scene.frame_set(6)
+    call = {**task.call, **({"frame": 9.0, "before": 2.0, "after": 2.0} if task.name == "nudge" else {})}
+    call |= {name: True for name in ("key_before", "key_after") if any(option.name == name for option in task.options)}
+    assert getattr(bpy.ops.twobone, task.name)(**call) == {"FINISHED"}
+    assert not moved_outside(before, seen(frames), frames)
+    assert changed(file, dump_file())
