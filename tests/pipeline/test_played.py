@@ -6,11 +6,11 @@ import re
 import bpy
 import numpy as np
 import pytest
-from mathutils import Euler
+from mathutils import Euler, Vector
 
 from tests.tasks.checks.targets import curves_of
 from tests.tasks.scenes import BoneShape, add_empty, bake, build_armature, key_places, refusal, set_range
-from twobone_addon.pipeline import played, run
+from twobone_addon.pipeline import outside, played, run
 
 LAST = 60
 PART = {"frame_range": "CUSTOM", "frame_start": 30.0, "frame_end": 34.0, "key_before": True, "key_after": True}
@@ -80,7 +80,7 @@ def test_keys_on_a_part_of_the_only_cycle_that_is_looked_at_repeat_beyond_it_and
 def test_a_cycle_over_too_many_frames_is_refused_and_its_whole_cycle_is_not(walking):
     set_range(1, 30_000)
     said = refusal(**ON_TARGET, **PART)
-    assert said.startswith('A Cycles modifier plays pose.bones["upper"].rotation_quaternion[0] over 29,988 frames')
+    assert said.startswith('A Cycles modifier plays pose.bones["upper"].rotation_quaternion[0] over 29,983 frames')
     assert "Choose the frames of the cycle, 1 to 13, so that all repeats change" in said
     bake(**ON_TARGET, frame_range="CUSTOM", frame_start=1.0, frame_end=13.0)
 
@@ -161,7 +161,7 @@ def test_too_long_a_strip_is_refused_with_the_track_and_a_remedy(walking):
     strip.repeat, strip.scale = 1000.0, 3.0
     before = [tuple(bone.rotation_quaternion) for bone in walking.pose.bones]
     said = refusal(**ON_TARGET, **PART)
-    assert said.startswith('NLA track "Walks" plays pose.bones["upper"].rotation_quaternion[0] over 36,00')
+    assert said.startswith('NLA track "Walks" plays pose.bones["upper"].rotation_quaternion[0] over 35,99')
     assert "Choose the destination NLA Strip" in said
     assert walking.animation_data.action is None
     now = [tuple(bone.rotation_quaternion) for bone in walking.pose.bones]
@@ -169,19 +169,42 @@ def test_too_long_a_strip_is_refused_with_the_track_and_a_remedy(walking):
     assert bpy.ops.twobone.bake(**ON_TARGET, **PART, destination="NLA") == {"FINISHED"}
 
 
+def corners(rig, bone, frames):
+    """World places `(F, 4, 3)` of a bone's head and of points a bone's length along its axes."""
+    length = rig.data.bones[bone].length
+    found = []
+    for frame in frames:
+        bpy.context.scene.frame_set(int(frame))
+        seen = rig.evaluated_get(bpy.context.evaluated_depsgraph_get())
+        matrix = seen.matrix_world @ seen.pose.bones[bone].matrix
+        found.append([matrix @ Vector(point) for point in ((0, 0, 0), (length, 0, 0), (0, length, 0), (0, 0, length))])
+    return np.array(found)
+
+
 def test_the_proof_looks_outside(walking, monkeypatch):
-    """With the keys beside left out, as if they had been forgotten, the report says where the limb moved."""
+    """With the keys beside left out, as if they had been forgotten, the report says where the limb moved, and how far."""
     monkeypatch.setattr(played, "_with_played", lambda _owner, entry, *_, **__: entry)
-    before = tails(walking, BESIDE)
+    looked, choose = [], outside._frames_to_look_at
+    monkeypatch.setattr(outside, "_frames_to_look_at", lambda *given: looked.append(choose(*given)) or looked[-1])
+    places = {bone: corners(walking, bone, BESIDE) for bone in ("upper", "lower")}
     report = bake(**ON_TARGET, **PART)
     (moved,) = report["moved_outside"]
-    far = np.linalg.norm(tails(walking, BESIDE) - before, axis=1)
-    assert (moved["name"], moved["action"]) == ("lower", "")
-    # It looks at a few frames, and at points beside the bone as well.
-    assert 0.1 * far.max() < moved["max_moved_outside"] < 2.0 * far.max()
-    assert {moved["frame_start"], moved["frame_end"]} <= {frame for frame, way in zip(BESIDE, far, strict=True) if way > 1e-3}
+    ways = {
+        bone: np.linalg.norm(corners(walking, bone, BESIDE) - before, axis=-1).max(axis=-1) for bone, before in places.items()
+    }
+    at = np.isin(BESIDE, looked[0])
+    assert at.sum() == len(looked[0]) >= 10
+    lengths = {bone: walking.data.bones[bone].length for bone in ways}
+    most = max(ways, key=lambda bone: ways[bone][at].max() / lengths[bone])
+    far = [frame for frame, way in zip(BESIDE, ways[most], strict=True) if way > outside.ELSEWHERE * lengths[most]]
+    assert (moved["name"], moved["action"]) == (most, "")
+    assert moved["max_moved_outside"] == pytest.approx(ways[most][at].max(), rel=1e-4)
+    assert (moved["frame_start"], moved["frame_end"]) == (min(set(far) & set(looked[0])), max(set(far) & set(looked[0])))
+    # At the frames between those that were looked at it is no more than a little farther.
+    assert ways[most].max() < 1.5 * moved["max_moved_outside"]
     said = re.escape(f"from where it was, from frame {moved['frame_start']:g} to {moved['frame_end']:g}.")
-    assert [note for note in report["notes"] if re.fullmatch(rf'Outside the new keys "lower" is up to \S+ \S+ {said}', note)]
+    text = rf'Outside the new keys "{most}" is up to \S+ \S+ {said}'
+    assert [note for note in report["notes"] if re.fullmatch(text, note)]
 
 
 def put_and(spoil, monkeypatch):
@@ -227,23 +250,55 @@ def test_the_proof_looks_outside_a_strip(walking, monkeypatch):
     assert re.search(r'Outside the new keys "lower" is up to \S+ \S+ from where it was, from frame 1 to 60', report)
 
 
-def test_a_bone_that_deforms_where_the_limb_is_and_never_follows_is_named(registered_addon, empty_file):
-    """The visible calf hangs on the visible thigh alone, by constraints: keys of the calf below it reach nobody."""
+def follow_thigh(bones, rig):
+    for kind in ("LOCATION", "ROTATION"):
+        copy = bones["def_calf"].constraints.new(f"COPY_{kind}")
+        copy.target, copy.subtarget = rig, "def_thigh"
+        if kind == "LOCATION":
+            copy.head_tail = 1.0
+
+
+def child_of_thigh(bones, rig):
+    child = bones["def_calf"].constraints.new("CHILD_OF")
+    child.target, child.subtarget = rig, "def_thigh"
+    child.inverse_matrix = rig.data.bones["def_thigh"].matrix_local.inverted()
+
+
+def armature_of_thigh(bones, rig):
+    followed = bones["def_calf"].constraints.new("ARMATURE").targets.new()
+    followed.target, followed.subtarget = rig, "def_thigh"
+
+
+def copy_of_another(bones, rig):
+    copy = bones["def_calf"].constraints.new("COPY_TRANSFORMS")
+    copy.target, copy.subtarget = rig, "prop"
+
+
+def driven_by_a_property(bones, rig):
+    child_of_thigh(bones, rig)
+    rig["bend"] = 0.3
+    bones["def_calf"].rotation_mode = "XYZ"
+    driver = bones["def_calf"].driver_add("rotation_euler", 0).driver
+    variable = driver.variables.new()
+    variable.targets[0].id, variable.targets[0].data_path = rig, '["bend"]'
+    driver.type, driver.expression = "SCRIPTED", variable.name
+
+
+@pytest.mark.parametrize("joined", [follow_thigh, child_of_thigh, armature_of_thigh, copy_of_another, driven_by_a_property])
+def test_a_bone_that_deforms_where_the_limb_is_and_never_follows_is_named(registered_addon, empty_file, joined):
+    """The visible calf hangs on the visible thigh alone, or on nothing of the limb: keys of the calf below it reach nobody."""
     set_range(1, 5)
     limb = lambda prefix, lower_parent: (  # noqa: E731 - two limbs of one shape
         BoneShape(prefix + "thigh", (0, 0, 1), (0, -0.05, 0.5), "hips"),
         BoneShape(prefix + "calf", (0, -0.05, 0.5), (0, 0, 0), lower_parent),
     )
-    rig = build_armature((BoneShape("hips", (0, 0, 1), (0, 0, 1.2)), *limb("fk_", "fk_thigh"), *limb("def_", "")))
+    prop = BoneShape("prop", (0, -0.05, 0.5), (0, 0, 0), "hips")
+    rig = build_armature((BoneShape("hips", (0, 0, 1), (0, 0, 1.2)), *limb("fk_", "fk_thigh"), *limb("def_", ""), prop))
     for bone in rig.data.bones:
         bone.use_deform = bone.name.startswith("def_")
-    bones = rig.pose.bones
-    for bone, source, kinds in (("thigh", "fk_thigh", ("ROTATION",)), ("calf", "def_thigh", ("LOCATION", "ROTATION"))):
-        for kind in kinds:
-            copy = bones["def_" + bone].constraints.new(f"COPY_{kind}")
-            copy.target, copy.subtarget = rig, source
-            if kind == "LOCATION":
-                copy.head_tail = 1.0
+    copy = rig.pose.bones["def_thigh"].constraints.new("COPY_ROTATION")
+    copy.target, copy.subtarget = rig, "fk_thigh"
+    joined(rig.pose.bones, rig)
     key_places(add_empty(), [(0, 0.3, 0.3 + 0.02 * step) for step in range(5)])
     report = bake(armature="Rig", upper="fk_thigh", lower="fk_calf", target="Target")
     visible = report["chains"][0]["visible"]
@@ -261,16 +316,26 @@ def test_without_anything_visible_there_is_nothing_to_say(registered_addon, empt
     assert bake(**ON_TARGET)["chains"][0]["visible"] is None
 
 
-def test_a_keyed_rotation_mode_is_named(registered_addon, empty_file):
-    """From frame 3 on the bone reads other channels than those that a bake keys."""
+@pytest.mark.parametrize(
+    "bone, modes",
+    [
+        ("upper", ("QUATERNION", "XYZ")),
+        ("lower", ("QUATERNION", "AXIS_ANGLE")),
+        ("lower", ("XYZ", "ZYX")),
+        ("upper", ("AXIS_ANGLE", "QUATERNION")),
+    ],
+)
+def test_a_keyed_rotation_mode_is_named(registered_addon, empty_file, bone, modes):
+    """From frame 3 on the bone reads other channels, or the same in another order, than those that a bake keys."""
     set_range(1, 4)
     rig = build_armature()
-    upper = rig.pose.bones["upper"]
-    for frame, mode in ((1, "QUATERNION"), (3, "XYZ")):
-        upper.rotation_mode = mode
-        upper.keyframe_insert("rotation_mode", frame=frame)
+    turned = rig.pose.bones[bone]
+    for frame, mode in zip((1, 3), modes, strict=True):
+        turned.rotation_mode = mode
+        turned.keyframe_insert("rotation_mode", frame=frame)
     bpy.context.scene.frame_set(1)
     key_places(add_empty(), [(0.1, 0.3, -0.5 + 0.05 * step) for step in range(4)])
-    report = bake(**ON_TARGET)
-    said = 'The rotation mode of bone "upper" is keyed: where it is XYZ Euler, the keys do not act, for they are for Quaternion '
-    assert said in json.dumps(report, ensure_ascii=False).replace('\\"', '"')
+    report = json.dumps(bake(**ON_TARGET), ensure_ascii=False).replace('\\"', '"')
+    first, then = (turned.bl_rna.properties["rotation_mode"].enum_items[mode].name for mode in modes)
+    said = f'The rotation mode of bone "{bone}" is keyed: where it is {then}, the keys do not act, for they are for {first}. '
+    assert said in report
