@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from tests.gui.driver import ICONS_IN_ROW, LEFT_IN_ROW, PLACE_IN_ROW, install_zip, play
 from tests.gui.noticing import differences, state
 from tests.gui.walking import prepare_walk
+from tests.tasks.checks.targets import curves_of
 
 BESIDE = 300
 """Pixels to the left of where a dialog opens to its labels: Esc over a field is about the field."""
@@ -27,10 +28,14 @@ def prepare():
     bpy.ops.ed.undo_push(message="Made")
 
 
+def module(name):
+    """A module of the installed add-on."""
+    return sys.modules[next(path for path in sys.modules if path.endswith(f"twobone_addon.{name}"))]
+
+
 def listen():
     """Note what dialogs say."""
-    name = next(path for path in sys.modules if path.endswith("twobone_addon.interface.refusing"))
-    refusing = sys.modules[name]
+    refusing = module("interface.refusing")
     draw = refusing.draw_sentence
 
     def heard(layout, sentence, *arguments, **more):
@@ -122,6 +127,18 @@ def two_bones_apart():
     select("thigh.L", "shin.R")
 
 
+def cycle_over_too_many_frames():
+    for curve in curves_of(rig()):
+        curve.modifiers.new("CYCLES")
+    bpy.context.scene.frame_end = 40_000
+    leg().frame_range, leg().frame_start, leg().frame_end = "CUSTOM", 3, 5
+
+
+def cycle_over_too_many_frames_noticed_late():
+    cycle_over_too_many_frames()
+    module("interface.running.progress").PATIENCE_IN_SECONDS = -1.0
+
+
 ASKED = (
     (no_target, "bake(", "No target is chosen. Choose an object"),
     (bones_apart, "bake(", 'Bone "shin.R" is not a descendant of "thigh.L". Choose'),
@@ -141,6 +158,8 @@ ASKED = (
     (at_rest, "plant(", 'Armature "Walker" shows its rest position. Switch'),
     (none_enabled, "plant(", "has no enabled chain that is a leg, and no legs were found. Add"),
     (own_armature_as_target, "bake_target(", 'The armature "Walker" cannot be its own target. Choose'),
+    (cycle_over_too_many_frames, "bake(", "which is too many to key. Choose the frames of the cycle, 1 to 24,"),
+    (cycle_over_too_many_frames_noticed_late, "bake(", "which is too many to key. Choose the frames of the cycle, 1 to 24,"),
 )
 """What is put wrong, the button, and what its dialog says."""
 
