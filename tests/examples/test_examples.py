@@ -101,6 +101,7 @@ def test_the_demo_plants_the_feet_moves_the_arms_and_says_so(tmp_path, registere
     assert str(tmp_path / "report.json") in told
     assert f"all within {1000.0 * report['max_distance_to_target']:.1f} mm of their targets" in report["sentence"]
     planted = json.loads((tmp_path / "planted_report.json").read_text(encoding="utf-8"))
+    assert f"`{planted['sentence']}`" in (ROOT / "docs" / "plant_the_feet.md").read_text(encoding="utf-8")
     contacts = [contact for chain in planted["chains"] for contact in chain["contacts"]]
     assert max(contact["slide_before"] for contact in contacts) > 0.03
     assert max(contact["slide_after"] for contact in contacts) < 1e-5
