@@ -11,7 +11,7 @@ import numpy as np
 from ...records import replace
 from ..array_types import Array
 from .body.facing import CLEAR, LimbIndex
-from .body.judging import LimbKind
+from .body.judging import MANY_PAIRS, LimbKind
 from .body.shapes import BALANCE, FINGERS, Reason
 from .names import BEHIND, LIMBS, Family, NamedLimb, NameReading, Rank, Side
 from .offsets import is_known_at_rest, is_laid_out, is_loose, steadied, with_ends, with_loose_ends
@@ -74,9 +74,7 @@ def _hindrance(
     """Why what names alone call a limb is none that can be listed; `None` if it is."""
     if any(_joints_passed(skeleton, reading, limb) for limb in limbs):
         return Reason.LINKS
-    if any(_has_unknown_end(skeleton, places, bones) for bones in pair.both):
-        return Reason.LOOSE
-    return None
+    return Reason.LOOSE if any(_has_unknown_end(skeleton, places, bones) for bones in pair.both) else None
 
 
 def _ends_there(skeleton: Skeleton, places: Array, bones: LimbBones, limb: NamedLimb) -> bool:
@@ -288,10 +286,6 @@ def _is_complete(skeleton: Skeleton, found: Found) -> bool:
     marks = skeleton.end_marks()
     limbs = [bones for pair in found.pairs for bones in pair.both]
     return all(bones.tip != bones.lower and not marks & {bones.tip, bones.last} for bones in limbs)
-
-
-MANY_PAIRS = 3
-"""Number of pairs of legs from which their feet point to all sides."""
 
 
 def sides_over_time(skeleton: Skeleton, pairs: Sequence[LimbPair], poses: Array) -> tuple[LimbPair, ...]:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import Enum, IntEnum
 
 from ...records import replace
+from .skeleton import way_up
 
 
 class Side(Enum):
@@ -211,17 +212,14 @@ class NameReading:
         self.is_trusted = self._is_mirrored()
         """Whether the sides in the names agree with the hierarchy: then names say what a limb is."""
 
-    def above(self, bone: int) -> Iterator[int]:
+    def above(self, bone: int) -> list[int]:
         """The ancestors of a bone, nearest first."""
-        bone = self.parents[bone]
-        while bone >= 0:
-            yield bone
-            bone = self.parents[bone]
+        return way_up(self.parents, bone)[1:]
 
     def _number_series(self) -> None:
         """Rank the bones of limbs that only numbers tell apart: of `Leg`, `Leg2` and `Leg3` the first is the upper one."""
         places: dict[int, int] = {}
-        for bone, meaning in sorted(enumerate(self.meanings), key=lambda entry: sum(1 for _ in self.above(entry[0]))):
+        for bone, meaning in sorted(enumerate(self.meanings), key=lambda entry: len(self.above(entry[0]))):
             above = self.parents[bone]
             if {Rank.UPPER, Rank.LOWER} <= meaning.ranks.keys():
                 is_next = above in places and (self.meanings[above].text, self.meanings[above].side) == (
@@ -256,9 +254,7 @@ class NameReading:
         return sum(hangs) >= max(MIRRORED * len(hangs), LEAST_MIRRORED)
 
     def limbs(self) -> list[NamedLimb]:
-        """The limbs found by name, least doubtful first; none where the names are not trusted."""
-        if not self.is_trusted:
-            return []
+        """The limbs found by name, least doubtful first."""
         ends = self._ends()
         options: list[tuple[float, int, NamedLimb]] = []
         for lower, meaning in enumerate(self.meanings):
@@ -320,7 +316,7 @@ class NameReading:
         pairs = [
             (bones[0], named[0]) for key, bones in lowers.items() if len(bones) == len(named := ends[key] or controls[key]) == 1
         ]
-        depths = [sum(1 for _ in self.above(bone)) for bone in range(len(self.parents))]
+        depths = [len(self.above(bone)) for bone in range(len(self.parents))]
         return {lower: end for lower, end in pairs if depths[end] < depths[lower]}
 
     def _below(self, bone: int) -> list[int]:

@@ -19,12 +19,6 @@ from .tree.candidates import Anatomy, Pair
 from .tree.joints import SAME_PLACE, JointTree, joint_tree
 from .tree.links import ON_LINK, PASSED, Judge, Links, off_line
 
-FULL_LENGTH = 0.8
-"""Least length of a control, relative to the visible bone, that counts as equally long."""
-
-ALIGNED = 0.99
-"""Least cosine between control and visible bone that counts as aligned."""
-
 
 class Controls:
     """Finds the bones that pose the visible bones."""
@@ -94,19 +88,10 @@ class Controls:
             key=lambda bone: (
                 bone not in followed,
                 bone not in copied,
-                not self._is_like(bone, shown),
                 followed.index(bone) if bone in followed else 0,
             ),
         )
         return next(iter([*ranked, *bones]), -1)
-
-    def _is_like(self, bone: int, shown: int) -> bool:
-        """Whether a bone is aligned with a visible bone and nearly as long; tweaks are shorter, pivots point elsewhere."""
-        candidate, visible = (self._skeleton.tails[number] - self._skeleton.heads[number] for number in (bone, shown))
-        length = float(np.linalg.norm(candidate))
-        return length >= FULL_LENGTH * float(np.linalg.norm(visible)) and float(candidate @ visible) >= ALIGNED * length * float(
-            np.linalg.norm(visible)
-        )
 
     def _rank(self, pair: tuple[int, int], shown: Sequence[int], followed: Sequence[int]) -> tuple[int, ...]:
         """Sort key, best greatest: unbound, followed by the visible bones, visible, closest together, highest."""

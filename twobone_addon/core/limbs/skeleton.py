@@ -43,6 +43,15 @@ def is_tree(parents: Sequence[int]) -> bool:
     return True
 
 
+def way_up(parents: Sequence[int], start: int) -> list[int]:
+    """A bone or joint and its ancestors, nearest first; empty for -1."""
+    path = []
+    while start >= 0:
+        path.append(start)
+        start = parents[start]
+    return path
+
+
 @dataclass(frozen=True, slots=True)
 class Skeleton:
     """`B` bones at rest, in armature space, any unit."""
@@ -104,13 +113,9 @@ class Skeleton:
 
     def way_up(self, bone: int) -> list[int]:
         """The bone and its ancestors, nearest first; empty for -1."""
-        path = []
-        while bone >= 0:
-            path.append(bone)
-            bone = self.parents[bone]
-        return path
+        return way_up(self.parents, bone)
 
     def between(self, upper: int, last: int) -> set[int]:
-        """Both bones and the bones between them; all ancestors of `last` where it is not below `upper`."""
+        """Both bones, and the bones between them or, where `last` is not below `upper`, all above it."""
         path = self.way_up(last)
-        return {upper, *path[: path.index(upper)]} if upper in path else {upper, *path}
+        return {upper, *path[: path.index(upper) if upper in path else None]}

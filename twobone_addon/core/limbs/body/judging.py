@@ -26,6 +26,12 @@ OUTERMOST = 0.15
 LEAST_FALL = 0.15
 """Least reach down of a leg, relative to its length; arms in a T-pose reach less."""
 
+LEAST_GROUND_COSINE = 0.8
+"""Least cosine between down and two pairs that define the ground; the legs of more pairs may be flatter, as a spider's."""
+
+MANY_PAIRS = 3
+"""Number of pairs whose ends lie in one plane not by chance, and of pairs of legs from which feet point to all sides."""
+
 MOST_GROUND_PAIRS = 16
 """Number of longest pairs that may define the ground; it bounds the time for crowds of hair and cloth."""
 
@@ -81,6 +87,10 @@ def _stance(
         return None
     fallen = [(_fall(tree, candidate.legs, down), candidate) for candidate in able]
     feet = [(fall, candidate) for fall, candidate in fallen if is_standing(fall, candidate)]
+    # Any two pairs span a plane; that it is the ground shows in legs that point straight at it, or in many that end there.
+    reaches = [leg.legs.reach for leg in needed] if len(needed) > 1 and len(feet) < MANY_PAIRS else []
+    if any(float(reach @ down) < LEAST_GROUND_COSINE * float(np.linalg.norm(reach)) for reach in reaches):
+        return None
     ordered = [candidate for _, candidate in sorted(feet, key=lambda entry: -entry[0])]
     return BodyStance(down, tuple(ordered), sum(fall for fall, _ in feet))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from itertools import pairwise
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from ....records import replace
 from ...array_types import Array
 from ..tree.candidates import Pair
 from ..tree.joints import JointTree
-from ..tree.links import Judge, Links, arm_judge, best_links, tip_place, way_on
+from ..tree.links import Judge, Links, arm_judge, best_links, off_line, tip_place, way_on
 
 
 class Reason(Enum):
@@ -96,6 +97,15 @@ FINGERS = 3
 FINGER = 0.75
 """Greatest length of the fingers, relative to the second link."""
 
+FEATHERS = 2
+"""Least number of joints with feathers that make a limb a wing."""
+
+FEATHER = 0.6
+"""Least length of a feather, relative to the link at whose start it begins."""
+
+FEATHER_OFF = 0.25
+"""Least distance of a feather's start from its link, relative to the link; helper bones of arms start on it."""
+
 
 def candidate(tree: JointTree, pair: Pair, judge: Judge) -> Candidate | None:
     """The arms and the legs that a pair may be; `None` where it has too few joints. `judge` scores links of either kind."""
@@ -153,12 +163,27 @@ def _has_fingers(tree: JointTree, links: Links, joints: dict[int, int]) -> bool:
 
 
 def _misshapen(tree: JointTree, shape: Shape) -> Reason | None:
-    if shape.pair.fans_out:
+    if shape.pair.fans_out or _count_feathers(tree, shape) >= FEATHERS:
         return Reason.FAN
     if _is_strand(tree, way_on(tree, shape.pair.match.first), STRAND_LINKS):
         return Reason.STRAND
     shorter, longer = sorted(shape.links.lengths)
     return Reason.UNEVEN if shorter < BALANCE * longer else None
+
+
+def _count_feathers(tree: JointTree, shape: Shape) -> int:
+    """Number of joints from which long branches start beside the limb."""
+    path = _way_between(tree, shape.pair.match.first, shape.links.tip if shape.links.tip >= 0 else shape.links.mid)
+    return sum(
+        any(_is_feather(tree, child, joint, after) for child in tree.children[joint] if child != after)
+        for joint, after in pairwise(path)
+    )
+
+
+def _is_feather(tree: JointTree, child: int, start: int, end: int) -> bool:
+    length = tree.edges[end]
+    long = tree.depths[child] + float(np.linalg.norm(tree.ends[child] - tree.places[child])) >= FEATHER * length
+    return long and off_line(tree.places[child], tree.places[start], tree.places[end]) >= FEATHER_OFF * length
 
 
 def _is_strand(tree: JointTree, path: Sequence[int], fewest: int) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...array_types import Array
-from ..skeleton import Skeleton, hang
+from ..skeleton import Skeleton, hang, way_up
 
 SAME_PLACE = 5e-4
 """Greatest distance of coinciding joints, relative to the skeleton's size: a millimetre on a tall person."""
@@ -42,11 +42,7 @@ class JointTree:
 
     def way_up(self, joint: int) -> list[int]:
         """The joint and its ancestors, nearest first."""
-        path = []
-        while joint >= 0:
-            path.append(joint)
-            joint = self.parents[joint]
-        return path
+        return way_up(self.parents, joint)
 
     def below(self, joint: int) -> list[int]:
         """The joint and all its descendants, parents before children."""
@@ -134,14 +130,8 @@ def _groups(skeleton: Skeleton, chosen: Sequence[bool], tolerance: float) -> lis
 
 
 def _joints_above(skeleton: Skeleton, joint_of_bone: Sequence[int], bone: int) -> list[int]:
-    joints_above = dict[int, None]()
-    above = skeleton.parents[bone]
-    while above >= 0:
-        joint = joint_of_bone[above]
-        if joint not in {-1, joint_of_bone[bone]}:
-            joints_above[joint] = None
-        above = skeleton.parents[above]
-    return list(joints_above)
+    joints = (joint_of_bone[above] for above in skeleton.way_up(bone)[1:])
+    return list(dict.fromkeys(joint for joint in joints if joint not in {-1, joint_of_bone[bone]}))
 
 
 def _hung(
