@@ -263,6 +263,32 @@ def test_a_refusal_after_some_time_opens_the_same_dialog(operator, stored_leg, m
     assert CanBeCorrected.late is None
 
 
+def test_a_nudge_that_is_refused_after_its_drag_opens_the_dialog_of_another_with_what_was_dragged(stored_leg, monkeypatch):
+    chain = play_too_much(stored_leg, "cycle")
+    monkeypatch.setattr(refusing, "can_ask", lambda _context: True)
+    monkeypatch.setattr(progress, "PATIENCE_IN_SECONDS", 60.0)
+    context = sidebar(window=object(), window_manager=Dialogs(), scene=bpy.context.scene)
+    others = []
+
+    def begin(how, **given):
+        others.append((how, given, playing(OPERATORS["nudge"], **given)))
+        return ShowsProgress.invoke(others[-1][2], context, None)
+
+    called = SimpleNamespace(nudge=begin)
+    monkeypatch.setattr(refusing, "bpy", SimpleNamespace(ops=SimpleNamespace(twobone=called), types=bpy.types, app=bpy.app))
+    dragged = {"chain": chain.name, "frame": 5.0, "offset": (0.0, 0.02, 0.05), "before": 2.0, "after": 2.0, "loop": "OFF"}
+    acting = playing(OPERATORS["nudge"], **dragged)
+    acting.is_dragged = True
+    assert ShowsProgress.execute(acting, context) == {"CANCELLED"}
+    assert acting.said == []
+    ((how, given, other),) = others
+    ((opened, dialog),) = context.window_manager.opened
+    assert (how, given, opened) == ("INVOKE_DEFAULT", dragged, other)
+    assert dialog["confirm_text"] == "In Each Repeat"
+    assert "Turn Loop on" in other.refusal.text()
+    assert bpy.ops.twobone.nudge(**{**dragged, "loop": other.loop}) == {"FINISHED"}
+
+
 @pytest.mark.parametrize("operator", [TWOBONE_OT_bake, TWOBONE_OT_bake_all])
 @pytest.mark.parametrize("played", ["track", "cycle"])
 def test_where_too_much_is_played_beside_the_keys_the_dialog_goes_on_with_what_helps(operator, stored_leg, monkeypatch, played):
