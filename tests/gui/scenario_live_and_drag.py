@@ -50,8 +50,9 @@ def say_which_blender_it_takes(user):
     _, row = yield from user.find_button("bpy.ops.twobone.drag")
     assert not bpy.ops.twobone.live.poll()
     sidebar = user.region("UI")
-    yield from user.move(sidebar.x + sidebar.width // 4, row)
-    yield from user.wait(30)
+    for side in (-2, 2, 0):
+        yield from user.move(sidebar.x + sidebar.width // 4 + side, row)
+    yield from user.wait(60)
     yield from user.picture("live_needs_newer")
     yield from user.hover("WINDOW")
 
