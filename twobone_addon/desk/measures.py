@@ -101,6 +101,10 @@ MEASURES = (
         "standing point to its pin", QUARTERS, LENGTH,
     ),
     Measure(
+        "off the floor", ("plant",), ("over_floor",),
+        "standing sole over the floor of the rest pose, below it negative, where it is farthest from it", STANDING, LENGTH,
+    ),
+    Measure(
         "slide a contact", ("audit", "plant"), ("slide",),
         "mean place of a standing point in the last third of the contact from that in the first; of several contacts the median",
         STANDING, f"{LENGTH}; of all feet {LIMB}",

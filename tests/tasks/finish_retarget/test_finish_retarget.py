@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import bpy
 import numpy as np
@@ -12,8 +13,8 @@ import twobone_addon
 from tests.tasks.checks.targets import curves_of
 from tests.tasks.rigs.person import person
 from tests.tasks.rigs.retargeted import FRAMES, LEG, SCALE, made_pair
-from tests.tasks.rigs.walker import BALL, BALL_OFFSET, BOTH, Walk
-from tests.tasks.scenes import key_channel
+from tests.tasks.rigs.walker import BALL, BALL_OFFSET, BOTH, SHAPES, Walk
+from tests.tasks.scenes import build_armature, key_channel
 from twobone_addon.errors import TwoBoneError
 from twobone_addon.tasks.finish_retarget.similarity import shift_that_fits
 
@@ -32,9 +33,9 @@ def keys(rig):
     }
 
 
-def stances(states, side):
+def stances(states, side, standing=(BALL, BOTH)):
     """First and last row of each time that the ball of a foot stands, as the walker was made."""
-    on = np.isin(states[side], (BALL, BOTH)).astype(int)
+    on = np.isin(states[side], standing).astype(int)
     edges = np.flatnonzero(np.diff(np.concatenate([[0], on, [0]])))
     return [(first, end) for first, end in edges.reshape(-1, 2) if end - first > 4]
 
@@ -242,3 +243,59 @@ def test_limbs_that_fit_tell_of_a_late_source_where_others_never_fit():
     assert shift_that_fits(own, source, 120.0)[0] == 0
     for late in (1, 5, 15):
         assert shift_that_fits(own[:, late:], source[:, :-late], 120.0)[0] == late
+
+
+def test_mirrored_characters_stand_as_others_do():
+    source, hero, states = made_pair()
+    for rig in (source, hero):
+        rig.scale.x = -1.0
+    twobone_addon.finish_retarget(armature="Hero", source="Source")
+    assert_stands(hero, states)
+
+
+def test_stairs_that_the_source_goes_up_are_scaled():
+    source, hero, states = made_pair(Walk(frames=FRAMES, climb=0.12))
+    twobone_addon.finish_retarget(armature="Hero", source="Source")
+    climbed = []
+    for side in "LR":
+        theirs, own = heads(source, f"toe.{side}"), heads(hero, f"toe.{side}")
+        for first, end in stances(states, side, (BOTH,)):
+            rows = slice(first + 1, end - 1)
+            assert np.ptp(own[rows], axis=0).max() <= 0.01 * LEG
+            assert np.abs(own[rows, 2] - SCALE * theirs[rows, 2]).max() <= 0.01 * LEG
+            climbed.append(float(own[rows, 2].mean()))
+    assert np.ptp(climbed) >= 0.12 * SCALE
+
+
+def test_a_source_with_keys_between_frames_is_followed():
+    """A recording at 60 frames a second in a scene of 24."""
+    source, hero, states = made_pair()
+    for curve in curves_of(source):
+        places = [(frame, curve.evaluate(frame)) for frame in np.arange(1.0, FRAMES + 0.01, 0.4).tolist()]
+        while curve.keyframe_points:
+            curve.keyframe_points.remove(curve.keyframe_points[0], fast=True)
+        for frame, value in places:
+            curve.keyframe_points.insert(frame, value, options={"FAST"}).interpolation = "LINEAR"
+        curve.update()
+    twobone_addon.finish_retarget(armature="Hero", source="Source")
+    assert_stands(hero, states)
+
+
+def test_four_legs_are_refused():
+    made_pair()
+    behind = [
+        replace(
+            shape,
+            name=shape.name.replace(".", "_front."),
+            parent="chest" if shape.parent == "hips" else shape.parent.replace(".", "_front."),
+            **{end: (getattr(shape, end)[0], getattr(shape, end)[1] + 0.8, getattr(shape, end)[2]) for end in ("head", "tail")},
+        )
+        for shape in SHAPES
+        if shape.name.endswith((".L", ".R"))
+    ]
+    beast = build_armature([*SHAPES, *behind], "Beast")
+    key_channel(beast.pose.bones["hips"], "location", {1: (0.0, 0.0, 0.0), FRAMES: (0.0, 0.1, 0.0)})
+    before = keys(beast)
+    with pytest.raises(TwoBoneError, match="legs"):
+        twobone_addon.finish_retarget(armature="Beast", source="Source")
+    assert keys(beast) == before

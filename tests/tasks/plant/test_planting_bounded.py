@@ -7,8 +7,10 @@ from types import SimpleNamespace
 import bpy
 import numpy as np
 import pytest
+from mathutils import Vector
 
 from tests.tasks.checks.seen_walk import SIDES, SLIDE, Seen, plant, planted_states, whole_frames, worst_slide
+from tests.tasks.rigs.retargeted import made_pair
 from tests.tasks.rigs.walker import Walk, build_walker, key_contacts
 from twobone_addon.scene.keys.contact_keys import ContactKeys, write_contacts
 from twobone_addon.tasks.plant.pose.calming import restless_notes
@@ -174,3 +176,30 @@ def test_no_contact_is_said_to_slide_more_where_feet_stand_still(empty_file):
     report = plant()
     assert not any(chain["slid_more"] for chain in report["chains"])
     assert "slide more" not in report["sentence"]
+
+
+def test_given_contacts_that_are_left_are_named_one_by_one(empty_file):
+    """The hips of the copy go twice as far as the source's, so its feet slide throughout."""
+    made_pair(size=2.0)
+    report = plant(contacts_from="Source")
+    left = [(chain["chain"], contact) for chain in report["chains"] for contact in chain["left"]]
+    assert len(left) > 1
+    for name, contact in left:
+        assert contact["is_given"]
+        assert f"{name} at frames {contact['first']:g}-{contact['last']:g} left as it is: " in report["sentence"]
+
+
+@pytest.mark.parametrize("rise, said", [(0.05, "stands 5 cm above"), (-0.05, "stands 5 cm below"), (0.005, None)])
+def test_feet_that_stand_above_or_below_the_floor_are_named_with_what_to_set(empty_file, rise, said):
+    armature, _ = build_walker(Walk())
+    root = armature.pose.bones["root"]
+    root.location = root.bone.matrix_local.to_3x3().inverted() @ Vector((0.0, 0.0, rise))
+    report = plant()
+    named = [part for part in report["sentence"].split("; ") if "floor of the rest pose" in part]
+    if said is None:
+        assert not named
+    else:
+        assert len(named) == len(SIDES)
+        assert all(said in part and "set Ground to Height" in part for part in named)
+    # What it says to do brings them there.
+    assert not any("floor of the rest pose" in part for part in plant(ground="HEIGHT")["sentence"].split("; "))

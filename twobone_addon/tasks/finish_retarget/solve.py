@@ -24,7 +24,7 @@ from ...scene.sampling.quantities import Samples
 from ...scene.sampling.stepping import Steps, part_of_steps
 from ..find_contacts.solve import FoundContacts, solve_contacts
 from ..plant.keys.curves import ChannelPieces, keys_of_legs
-from ..plant.plan.contacts import Standing, ground_of, with_one_height
+from ..plant.plan.contacts import Standing, floor_at_rest, ground_of, with_one_height
 from ..plant.plan.feet import LegMotion, leg_motion
 from ..plant.pose.standing import Footing, Planted, PlantedLeg
 from ..plant.solve import solve_takes, within_repair_of_takes
@@ -258,8 +258,10 @@ def _heights(source: SourceMotion, levels: Levels) -> tuple[Array, Array, bool]:
         rises.append(np.interp(np.arange(len(lower)), at, heights_at) if knots else np.zeros(len(lower)))
     length = float(magnitude(np.diff(source.joints[0, 0], axis=0)).sum())
     is_flat = float(np.ptp(rises)) <= DRIFT * length
-    lower, rise = np.stack(heights), np.stack(rises) * is_flat
-    return (np.maximum(lower - rise, 0.0) if is_flat else lower), rise, is_flat
+    # Stairs begin, or end, on the floor.
+    rise = np.stack(rises) if is_flat else np.full_like(rises, np.min(rises))
+    lower = np.stack(heights) - rise
+    return (np.maximum(lower, 0.0) if is_flat else lower), rise, is_flat
 
 
 DRIFT = 0.1
@@ -291,16 +293,10 @@ QUIET = 0.05
 
 def _floor(plan: FinishPlan, samples: Samples, legs: Sequence[LegMotion]) -> tuple[float, Levels]:
     """Height of the floor, and of ankles and balls that stand on it."""
-    planting = plan.planting
-    world = samples.every(legs[0].leg.plan.armature_world)[0]
-    size = float(np.cbrt(abs(np.linalg.det(world[:3, :3]))))
-    ankles = [float((world[:3, :3] @ leg.leg.plan.rest.rest_joints()[-1])[2]) for leg in legs]
-    over = [leg.leg.points.ankle_height * size for leg in legs]
-    base = 0.0 if planting.root is not None and planting.root.bone is None else float(world[2, 3])
-    # A rest pose may be a frame of a run.
-    lowest = base + float(np.min(np.subtract(ankles, over)))
-    floor = plan.settings.ground_height if plan.settings.ground == "HEIGHT" else lowest
-    return floor, Levels(floor + float(np.mean(over)), floor + float(np.mean([leg.ball_height for leg in legs])))
+    settings, size = plan.settings, float(np.cbrt(abs(np.linalg.det(samples.every(legs[0].leg.plan.armature_world)[0, :3, :3]))))
+    floor = settings.ground_height if settings.ground == "HEIGHT" else floor_at_rest(plan.planting, legs, samples)
+    over = float(np.mean([leg.leg.points.ankle_height for leg in legs])) * size
+    return floor, Levels(floor + over, floor + float(np.mean([leg.ball_height for leg in legs])))
 
 
 def _with_ball(leg: LegMotion, to_ball: Array, states: Codes) -> LegMotion:
@@ -359,10 +355,11 @@ def _placed(leg: LegMotion, ankles: Array, moves: Array) -> LegMotion:
 def _levelled(leg: LegMotion, states: Codes) -> LegMotion:
     """The leg with its foot turned, alike at all samples, so that it lies flat where the source's does `(F,)`.
 
-    Where rest poses do not match, a copied rotation leaves feet tilted throughout; each contact would press the foot flat.
+    Where rest poses do not match, a copied rotation leaves feet tilted throughout; each contact would press the foot flat. On a
+    mirrored armature feet stay as they are.
     """
     flat, up = (states == ContactState.BOTH)[: len(leg.foot.turns[WHOLE])], leg.leg.points.up
-    if not flat.any() or not up.any():
+    if not flat.any() or not up.any() or np.linalg.det(leg.motion.world_from_armature[0, :3, :3]) < 0.0:
         return leg
     seen = np.median(leg.foot.turns[WHOLE][flat, 2], axis=0)
     return replace(leg, foot=replace(leg.foot, turns=leg.foot.turns @ least_turn(unit(up), unit(seen))))

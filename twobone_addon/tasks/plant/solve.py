@@ -266,7 +266,8 @@ def within_repair(footing: Footing, standing: Standing) -> tuple[Standing, list[
                 farthest = float(moved[first : last + 1].max())
                 is_another_motion = farthest > most * leg.length or (first, last) in shuffles[number]
                 if is_another_motion and not by_hand[first : last + 1].any():
-                    far.append(LeftContact(float(frames[first]), float(frames[last]), farthest))
+                    is_given = bool(standing.given[number][first : last + 1].any())
+                    far.append(LeftContact(float(frames[first]), float(frames[last]), farthest, is_given))
                     states[first : last + 1] = ContactState.NONE
         left.append(far)
     return replace(standing, states=kept), left

@@ -111,6 +111,19 @@ def ground_of(plan: PlantPlan, contacts: ContactPlan, standing: Standing, sample
     return _with_animated_ground(replace(ground, surface=level_surface(height)), standing, legs)
 
 
+def floor_at_rest(plan: PlantingPlan, legs: Sequence[LegMotion], samples: Samples) -> float:
+    """Height of the floor on which the character stands at rest, its armature as at the first sample; at 0 if that is the root.
+
+    It is below the lower foot: a rest pose may be a frame of a run.
+    """
+    world = samples.every(legs[0].leg.plan.armature_world)[0]
+    size = float(np.cbrt(abs(np.linalg.det(world[:3, :3]))))
+    ankles = [float((world[:3, :3] @ leg.leg.plan.rest.rest_joints()[-1])[2]) for leg in legs]
+    soles = [ankle - leg.leg.points.ankle_height * size for ankle, leg in zip(ankles, legs, strict=True)]
+    base = 0.0 if plan.root is not None and plan.root.bone is None else float(world[2, 3])
+    return base + min(soles)
+
+
 def travel_of(plan: PlantingPlan, settings: PlantSettings, ground_velocity: Array, legs: Sequence[LegMotion]) -> Array:
     """Root motion `(S, 3)` to add, world space, zero at the first sample.
 

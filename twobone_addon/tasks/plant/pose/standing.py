@@ -42,6 +42,8 @@ class LeftContact:
     """Last frame."""
     moved: float
     """Distance by which planting would move the foot, world units."""
+    is_given: bool = False
+    """Whether another armature or a file gave it."""
 
 
 LARGE_REPAIR = 0.05

@@ -31,7 +31,7 @@ from ....scene.visible.skin import Skins
 from ....settings.tasks import AuditSettings
 from ...find_contacts.task import steps
 from ..keys.curves import ChannelPieces
-from ..plan.contacts import ground_after
+from ..plan.contacts import floor_at_rest, ground_after
 from ..plan.feet import LegMotion
 from ..plan.planning import LegPlan, PlantingPlan
 from ..pose.standing import LARGE_REPAIR, Footing, Planted, PlantedLeg, least_moves
@@ -304,8 +304,8 @@ def plant_report(
 ) -> PlantReport:
     """Make the report from the samples `before` planting, the contacts `given` to it, and the proof of the result."""
     plan, chains, track_pairs, places, after = footing.plan, [], [], [], proof.samples
-    lefts = planted.left or [()] * len(planted.legs)
-    for leg, visible, left, leg_given in zip(planted.legs, proof.visible, lefts, given, strict=True):
+    lefts, over = planted.left or [()] * len(planted.legs), _over_floor(footing, planted, before)
+    for leg, visible, left, leg_given, off in zip(planted.legs, proof.visible, lefts, given, over, strict=True):
         leg_plan = leg.before.leg
         paths = {path for path, _ in leg_plan.plan.keyed}
         written = [channel for channel in keys if channel.pieces[0].path in paths]
@@ -317,7 +317,8 @@ def plant_report(
         places.append([then.places, *([] if now is None else [now.places])])
         leg_report = _leg_report(footing, planted, leg, then, now, given=leg_given, keys=written)
         causes = sliding_causes(leg.before, leg_report.contacts, after)
-        chains.append(replace(leg_report, visible=visible, left=list(left), notes=[*leg_report.notes, *causes]))
+        notes = [*leg_report.notes, *causes]
+        chains.append(replace(leg_report, visible=visible, left=list(left), over_floor=off, notes=notes))
     root, notes = None, list(plan.notes)
     if plan.root is not None:
         written = [channel for channel in keys if channel.pieces[0].path == plan.root.path]
@@ -339,6 +340,25 @@ def plant_report(
         skate_share_after=shares[1] if track_pairs else None,
         cycle_gap=gap,
     )
+
+
+ONE_FLOOR, ANOTHER_FLOOR = 0.1, 0.5
+"""Leg lengths by which contacts on one floor may differ in height, half a step of stairs; and from which on feet stand on another
+floor than that of the rest pose."""
+
+
+def _over_floor(footing: Footing, planted: Planted, samples: Samples) -> list[float | None]:
+    """For each leg, the height of its sole over the floor of the rest pose where that is farthest; see `LegReport.over_floor`."""
+    legs, plan = [leg.before for leg in planted.legs], footing.plan
+    known = footing.ground.surface is None and plan.contacts.settings.ground == "AUTO"
+    if not known or not all(leg.leg.points.source in {"REST", "MESH", "BONE"} and leg.leg.points.is_stand for leg in legs):
+        return [None] * len(legs)
+    floor = floor_at_rest(plan, legs, samples.on(plan.samples))
+    heights = [[float(pin.place[2]) - leg.before.ball_height * pin.is_ball - floor for pin in leg.pins] for leg in planted.legs]
+    pins, length = [height for of_leg in heights for height in of_leg], max(leg.length for leg in legs)
+    if not pins or max(pins) - min(pins) > ONE_FLOOR * length or abs(max(pins, key=abs)) > ANOTHER_FLOOR * length:
+        return [None] * len(legs)
+    return [max(of_leg, key=abs) if of_leg else None for of_leg in heights]
 
 
 def count_keys(channels: Sequence[ChannelPieces]) -> int:

@@ -18,6 +18,9 @@ from ..pose.standing import LeftContact
 MUCH_SLIDING = 0.4
 """Share of sliding low frames above which the sentence mentions it: a swing takes 40 % of a walk, and all of it may be low."""
 
+OFF_FLOOR = 0.01
+"""Leg lengths from which on a foot that stands above or below the floor is named: 9 mm of a leg of 0.9 m."""
+
 
 @dataclass(frozen=True, slots=True)
 class Lengths:
@@ -143,6 +146,9 @@ class LegReport:
     """Largest distance by which baking with target and pole moves a joint, world units."""
     max_stretch: float = 1.0
     """Largest factor by which the leg is scaled to reach, if its Reach is Stretch."""
+    over_floor: float | None = None
+    """Height of the standing sole over the floor on which the character stands at rest, where it is farthest from it, world
+    units; below it is negative. `None` where the ground is given, or feet stand at many heights."""
     left: list[LeftContact] = field(default_factory=list)
     """Contacts left as they are: planting would move the foot by more than Maximum Repair, or the foot shuffles."""
     slid_more: Sequence[SlidingContact] = ()
@@ -240,6 +246,7 @@ class PlantReport(ClipReport):
         parts += self._slid_more()
         parts += self._left()
         parts += self._partly()
+        parts += self._off_floor()
         missed = [chain for chain in standing if chain.out_of_reach]
         if missed:
             parts.append(out_of_reach_from(missed[0].chain, missed[0].out_of_reach[0][0]))
@@ -280,14 +287,36 @@ class PlantReport(ClipReport):
         return [Sentence(said, values)]
 
     def _left(self) -> list[Sentence]:
-        """Part of the sentence about contacts left as they are, if any."""
-        left = [(contact.moved, contact.first, chain.chain) for chain in self.chains for contact in chain.left]
-        if not left:
-            return []
-        farthest, frame, name = max(left)
-        said = "contacts left as they are: {count}; planting would move {chain} by {distance} at frame {frame}"
-        values = {"count": len(left), "distance": self.lengths.said(farthest), "chain": name, "frame": f"{frame:g}"}
-        return [Sentence(said, values)]
+        """Parts of the sentence about contacts left as they are, if any; those that were given are named one by one."""
+        contacts = [(contact, chain.chain) for chain in self.chains for contact in chain.left]
+        parts, left = [], [(contact.moved, contact.first, name) for contact, name in contacts if not contact.is_given]
+        if left:
+            farthest, frame, name = max(left)
+            said = "contacts left as they are: {count}; planting would move {chain} by {distance} at frame {frame}"
+            values = {"count": len(left), "distance": self.lengths.said(farthest), "chain": name, "frame": f"{frame:g}"}
+            parts.append(Sentence(said, values))
+        for contact, name in contacts:
+            if contact.is_given:
+                said = "{chain} at frames {first}-{last} left as it is: planting would move it by {distance}"
+                values = {
+                    "first": f"{contact.first:g}",
+                    "last": f"{contact.last:g}",
+                    "distance": self.lengths.said(contact.moved),
+                }
+                parts.append(Sentence(said, {"chain": name, **values}))
+        return parts
+
+    def _off_floor(self) -> list[Sentence]:
+        """Parts of the sentence about feet that stand above or below the floor of the rest pose."""
+        parts = []
+        for chain in self.chains:
+            off = chain.over_floor
+            if off is not None and abs(off) > OFF_FLOOR * self.lengths.leg:
+                above = "{chain} stands {distance} above the floor of the rest pose: set Ground to Height"
+                below = "{chain} stands {distance} below the floor of the rest pose: set Ground to Height"
+                values = {"chain": chain.chain, "distance": self.lengths.said(abs(off))}
+                parts.append(Sentence(above if off > 0.0 else below, values))
+        return parts
 
     def _partly(self) -> list[Sentence]:
         """Part of the sentence about contacts that are held only in part, if any."""
