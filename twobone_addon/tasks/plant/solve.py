@@ -308,7 +308,7 @@ MOST_SHORTENED_BEFORE, MOST_SHORTENED_AFTER, MOST_CALMED = 40, 8, 16
 calmed: what is still sudden then stays so, see `restless_notes`."""
 
 UNSEEN_SLIDE = 5.0 / 900.0
-"""Slide up to which a motion counts as right and is left unchanged, leg lengths: 5 mm of a leg of 0.9 m."""
+"""Slide up to which a motion counts as right and is left unchanged, leg lengths: 5 mm of a leg of 0.9 m, from end to end."""
 
 HARDLY_SEEN_SLIDE = 20.0 / 900.0
 """Slide up to which a stance is left unchanged if the body has priority, leg lengths: 2 cm of a leg of 0.9 m."""
@@ -414,7 +414,8 @@ def _solved(footing: Footing, standing: Standing) -> Steps[Planted]:
     states = shortened(standing.states)
     # A motion that slides by no more than nobody sees is right as it is.
     if footing.ground.surface is None and not any(hand.any() for hand in by_hand):
-        as_it_is = replace(footing, slack=UNSEEN_SLIDE)
+        # Pins are in the middle of where a foot rests.
+        as_it_is = replace(footing, slack=UNSEEN_SLIDE / 2.0)
         if not any(as_it_is.goals(*leg_and_states).pinned.any() for leg_and_states in zip(footing.legs, states, strict=True)):
             return stand_still(as_it_is, states)
         yield 0.2
