@@ -87,6 +87,8 @@ class ClearPlan:
     """Names of fitted roots whose earlier motion is restored."""
     held: Mapping[str, list[str]]
     """Fitted roots that are kept, by name, with the chains that are still baked on them."""
+    elsewhere: Sequence[str]
+    """Names of targets, poles and controls that lose keys because the limb that they were made for has none itself."""
 
 
 def plan_clearing(
@@ -109,7 +111,8 @@ def plan_clearing(
     clearings, held = _with_roots_held(clearings)
     undone = dict.fromkeys(name for clearing in clearings for name in _planted_together(clearing))
     fitted = dict.fromkeys(name for clearing in clearings for name in _fitted_roots(clearing))
-    return ClearPlan(clearings, not in_strips, list(undone), list(fitted), held)
+    elsewhere = dict.fromkeys(name for clearing in clearings for name in _keyed_elsewhere(clearing))
+    return ClearPlan(clearings, not in_strips, list(undone), list(fitted), held, list(elsewhere))
 
 
 def count_to_clear(clearing: Clearing) -> int:
@@ -196,6 +199,18 @@ def _related(armature: Object, names: ChainNames, limb_paths: set[str]) -> dict[
         # A later task may have replaced all that a switch had keyed on the limb itself, which would be left on FK without keys.
         return _further_paths(ledgers, limb, tasks | SWITCHING, limb_paths)
     return _further_paths(ledgers, limb, None, limb_paths) or _further_paths(ledgers, limb, {FOUND}, limb_paths)
+
+
+def _keyed_elsewhere(clearing: Clearing) -> list[str]:
+    """Names of objects and bones whose keys are cleared because the limb has none; empty if it has some, or its contacts go."""
+    armature = object_named(clearing.armature)
+    own = {*clearing.rotations, *clearing.scales, *clearing.replaced}
+    if clearing.strips is not None or count_baked_keys(armature, own):
+        return []
+    bones = _bone_names(armature)
+    of_armature = [bones[owner_of(path)] for path in sorted(clearing.related.get(armature.name, ())) if owner_of(path) in bones]
+    others = [str(datablock_named(name).name) for name in clearing.related if name != armature.name]
+    return list(dict.fromkeys([*others, *of_armature]))
 
 
 def _contacts_of(armature: Object, strips: Sequence[str]) -> set[str]:
@@ -423,6 +438,9 @@ def _clear_report(results: Results) -> ClearReport:
     for root, chains in {root: chains for plan in plans for root, chains in plan.held.items()}.items():
         kept = note("Kept Fit Root on {root}: other chains still use it ({chains}).", root=root, chains=", ".join(chains))
         notes.append(kept)
+    elsewhere = ", ".join(dict.fromkeys(name for plan in plans for name in plan.elsewhere))
+    if elsewhere:
+        notes.append(note("The limbs had no baked keys: the motion that was made for {names} is gone.", names=elsewhere))
     if edited == 1:
         notes.append(note("1 key that was edited since stays. Clear again to remove it as well."))
     elif edited:

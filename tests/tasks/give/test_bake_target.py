@@ -318,3 +318,19 @@ def test_clear_takes_target_and_pole_back_wherever_their_keys_are(leg, destinati
     assert bpy.ops.twobone.clear_baked(armature="Rig", upper="upper", lower="lower", all_frames=True) == {"FINISHED"}
     bpy.context.scene.frame_set(1)
     assert [path for path in differences(before, dump_file()) if "Pole" not in path or tracks] == []
+
+
+def test_clear_of_a_limb_without_keys_names_whose_motion_is_gone(leg):
+    """The limb would follow what stands still from then on."""
+    operator("bake_target", plane="POLE", pole="Pole")
+    assert bpy.ops.twobone.clear_baked(armature="Rig", upper="upper", lower="lower", all_frames=True) == {"FINISHED"}
+    said = str(json.loads(bpy.context.window_manager.twobone_report)["notes"])
+    assert all(word in said for word in ("The limbs had no baked keys", "Target", "Pole")), said
+
+
+def test_clear_of_a_baked_limb_leaves_the_motion_of_its_target(leg):
+    operator("bake_target")
+    operator("bake")
+    assert bpy.ops.twobone.clear_baked(armature="Rig", upper="upper", lower="lower", all_frames=True) == {"FINISHED"}
+    assert json.loads(bpy.context.window_manager.twobone_report)["notes"] == []
+    assert len(curve_bag(bpy.data.objects["Target"]).fcurves) == 3
