@@ -28,6 +28,8 @@ NOISE_QUANTILE, FOURTH = 0.2, 70.0**0.5
 degrees of freedom), as in that part of the frames all is noise; and the norm of the coefficients 1, -4, 6, -4, 1."""
 HELD = 1e-5
 """Leg lengths by which a held pose may vary: more than single precision does, less than breathing does."""
+RECORDED_REST, RECORDED_RESTS = 4.0 / 900.0, 0.12
+"""Leg lengths within which a recorded point keeps while it rests, 4 mm of a leg of 0.9 m, for at least so many seconds."""
 LEFT_AT_ONCE = 0.12
 """Leg lengths that every joint moves from a held rest pose to the next frame: three legs a second at 24 frames a second."""
 CLOSES, SEAM, LEAST_CYCLE = 0.012, 0.5, 6

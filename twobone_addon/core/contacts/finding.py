@@ -19,7 +19,19 @@ import numpy as np
 from ...records import replace
 from ..array_types import Array, Codes, Mask
 from ..arrays import magnitude, median
-from .feet import SIDE_IN_SECONDS, FeetMotion, Kinematics, holds, quantile_near, rests, smoothed, standing_speeds, steps_in
+from .feet import (
+    RECORDED_REST,
+    RECORDED_RESTS,
+    SIDE_IN_SECONDS,
+    FeetMotion,
+    Kinematics,
+    holds,
+    quantile_near,
+    rests,
+    smoothed,
+    standing_speeds,
+    steps_in,
+)
 from .ground import local_floor
 from .states import ContactState, runs, without_gaps, without_short
 
@@ -95,9 +107,9 @@ PLACES_APART = 5.0 / 900.0
 """Leg lengths between two exact places of a foot from which they are two: 5 mm of a leg of 0.9 m, a slide that nobody sees."""
 LONGEST_MOVE = 0.7
 """Most seconds from one exact place to the next: what takes longer is a slide."""
-RECORDED_REST, RECORDED_RESTS, RECORDED_APART = 4.0 / 900.0, 0.12, 0.0125
-"""Leg lengths within which a recorded ball keeps while it rests, for at least so many seconds; and leg lengths between two of its
-places from which a contact is two, as planting could keep only one of them: 11 mm of a leg of 0.9 m."""
+RECORDED_APART = 0.0125
+"""Leg lengths between two places where a recorded ball rests from which a contact is two, as planting could keep only one of
+them: 11 mm of a leg of 0.9 m."""
 MOST_AT_PLACE = 0.2
 """Leg lengths per second above which no foot rests, however quick its steps are."""
 STEP_ROUNDS = 4

@@ -17,7 +17,7 @@ import numpy as np
 from ...records import replace
 from ..array_types import Array, Indices, Mask
 from ..arrays import magnitude
-from ..contacts.feet import HELD
+from ..contacts.feet import HELD, RECORDED_REST, RECORDED_RESTS
 from ..contacts.states import runs
 from ..rig.rotations import least_turn, nearest_rotation
 
@@ -89,8 +89,8 @@ class Pins:
 RESTS_FOR = 0.1
 """Least seconds of a rest, as in the search for contacts."""
 
-RESTS_WITHIN = (HELD, 0.011)
-"""Leg lengths within which a keyed foot rests, which does not move at all, and a recorded one: 10 mm of a leg of 0.9 m."""
+RECORDED_PLACE = 0.011
+"""Leg lengths within which a recorded foot is in one place around a rest: 10 mm of a leg of 0.9 m."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,12 +101,22 @@ class Resting:
     """In the units of the foot."""
     rate: float
     """Frames per second."""
+    only_keyed: bool = False
+    """Whether only a foot that does not move at all rests."""
 
-    def longest(self, paths: Sequence[Array], width: float) -> tuple[int, int, int] | None:
-        """Which of several paths `(n, 3)` rests longest within `width` leg lengths, and its first and last row; or `None`."""
-        rests = [(number, *longest_within(path, width * self.leg_length)) for number, path in enumerate(paths)]
-        best = max(rests, key=lambda rest: rest[2] - rest[1], default=None)
-        return best if best is not None and best[2] - best[1] >= RESTS_FOR * self.rate else None
+    def longest(self, paths: Sequence[Array], *, is_keyed: bool) -> tuple[int, int, int] | None:
+        """Which of several paths `(n, 3)` rests longest, and its first and last row there; `None` if none rests.
+
+        A keyed foot does not move at all. A recorded one rests somewhere in its place, unlike one that slides throughout.
+        """
+        width, least = (HELD, RESTS_FOR) if is_keyed else (RECORDED_PLACE, RECORDED_RESTS)
+        best: tuple[int, int, int] | None = None
+        for number, path in enumerate(paths):
+            first, last = longest_within(path, width * self.leg_length)
+            still = (first, last) if is_keyed else longest_within(path[first : last + 1], RECORDED_REST * self.leg_length)
+            if still[1] - still[0] >= least * self.rate and (best is None or last - first > best[2] - best[1]):
+                best = number, first, last
+        return best
 
 
 def longest_within(points: Array, width: float) -> tuple[int, int]:
@@ -276,9 +286,9 @@ def _longest_rest(points: tuple[Array, Array], held: Sequence[_Held], numbers: S
 
     A heel whose ball rests goes where that leaves it: nobody sees a heel slide by millimetres below a foot that rolls.
     """
-    for width, which in product(RESTS_WITHIN, (True, False)):
+    for is_keyed, which in product((True,) if resting.only_keyed else (True, False), (True, False)):
         chosen = [number for number in numbers if held[number][2] is which]
-        rest = resting.longest([points[which][held[number][0] : held[number][1] + 1] for number in chosen], width)
+        rest = resting.longest([points[which][held[number][0] : held[number][1] + 1] for number in chosen], is_keyed=is_keyed)
         if rest is not None:
             number, first, last = chosen[rest[0]], *(held[chosen[rest[0]]][0] + row for row in rest[1:])
             return _Rest(number, which, first, last)

@@ -96,7 +96,8 @@ def solve_plan(
         del samples.values[quantity]
     joints = np.concatenate([leg.joints[::SAMPLES_PER_FRAME] for leg in legs], axis=1)
     takes = cuts(joints, max(leg.length for leg in legs))
-    footing = Footing(plan, legs, ground, settings.ease, settings.max_tilt, cuts=takes)
+    are_given = [bool(np.any(by_hand | given)) for by_hand, given in zip(standing.by_hand, standing.given, strict=True)]
+    footing = Footing(plan, legs, ground, settings.ease, settings.max_tilt, cuts=takes, are_given=are_given)
     standing, left = within_repair_of_takes(footing, standing)
     planted = replace((yield from part_of_steps(solve_takes(footing, standing), 0, 2)), left=left)
     travel = travel_of(plan, settings, standing.found.ground_velocity, legs)

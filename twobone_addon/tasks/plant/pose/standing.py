@@ -125,6 +125,8 @@ class Footing:
     """Largest tilt of feet on new ground, radians."""
     slack: float = 0.0
     """Slide up to which a stance is left unchanged, relative to leg length."""
+    are_given: Sequence[bool] = ()
+    """Whether contacts of each leg are keyed by hand or come from outside: then it stands throughout, not only where it rests."""
     feet_follow: bool = True
     """Whether feet in the air follow the root's moves; else they stay where they are."""
     cuts: Indices = field(default_factory=lambda: np.zeros(0, dtype=int))
@@ -168,7 +170,8 @@ class Footing:
 
     def resting(self, leg: LegMotion) -> Resting:
         """When heel or ball of a leg rest."""
-        return Resting(leg.length, self.plan.frames_per_second)
+        is_given = any(known is leg and is_one for known, is_one in zip(self.legs, self.are_given, strict=False))
+        return Resting(leg.length, self.plan.frames_per_second, only_keyed=is_given)
 
     def laid(self, leg: LegMotion, states: Codes) -> LaidFoot | None:
         """The foot with the ground under it, tilted on new ground; `None` without a surface."""
