@@ -17,7 +17,7 @@ from .pairs import NOTHING, Found, LimbBones, LimbPair
 from .skeleton import Skeleton
 from .tree.candidates import Anatomy, Pair
 from .tree.joints import SAME_PLACE, JointTree, joint_tree
-from .tree.links import ON_LINK, PASSED, Judge, Links, off_line
+from .tree.links import PASSED, Judge, Links
 
 
 class Controls:
@@ -72,11 +72,6 @@ class Controls:
     def below(self, bone: int, place: Array, shown: int) -> int:
         """Among the bones below `bone` that begin at a point, the one that poses the bone `shown` there; -1 for none."""
         return self._best([lower for lower in self._at(place) if self._is_above(bone, lower)], shown, self._followed([shown]))
-
-    def anywhere(self, place: Array, shown: int) -> int:
-        """Among all bones that begin at a point, the one that poses the bone `shown` there; -1 for none."""
-        followed = self._followed([shown])
-        return self._best([bone for bone in self._at(place) if bone in followed], shown, followed)
 
     def _best(self, bones: Sequence[int], shown: int, followed: Sequence[int]) -> int:
         if shown in bones and shown not in self._skeleton.bound:
@@ -233,16 +228,7 @@ def _bones(tree: JointTree, controls: Controls, limb: Judged, *, second: bool) -
 def _toe(tree: JointTree, controls: Controls, foot: int, path: Sequence[int]) -> int:
     """The bone that poses the toes, on the `path` from the ankle on; -1 where there are none."""
     below = (controls.below(foot, tree.places[joint], tree.bones[joint][0]) for joint in path[1:])
-    toe = next((bone for bone in below if bone >= 0), -1)
-    if toe >= 0:
-        return toe
-    # Nothing below the foot poses them: they begin at the first joint that is off the line through its neighbours.
-    for number, joint in enumerate(path[1:], start=1):
-        ankle, after = tree.places[path[0]], path[number + 1 : number + 2]
-        beyond = tree.places[after[0]] if after else ankle
-        if not after or off_line(tree.places[joint], ankle, beyond) > ON_LINK * np.linalg.norm(beyond - ankle):
-            return controls.anywhere(tree.places[joint], tree.bones[joint][0])
-    return -1
+    return next((bone for bone in below if bone >= 0), -1)
 
 
 def _first_bones(tree: JointTree, pair: Pair) -> tuple[int, int]:
