@@ -30,12 +30,15 @@ def test_a_walk_on_ik_stays_as_it_is_while_the_influence_changes(empty_file, dat
         constraint.influence = value
         constraint.keyframe_insert("influence", frame=frame)
     bpy.data.objects["Target"].delta_location = (2.0, 1.0, 1.5)
-    frames = range(1, LAST + 1)
-    before = evaluate(rig, limb, frames)
+    # The recording goes on after the scene, where the IK stays on.
+    frames, beyond = range(1, LAST + 1), range(LAST + 1, LAST + 20)
+    before, before_beyond = evaluate(rig, limb, frames), evaluate(rig, limb, beyond)
     assert bpy.ops.twobone.convert_ik(armature=rig.name, bone=real.end) == {"FINISHED"}
-    assert constraint.mute
     report = json.loads(bpy.context.window_manager.twobone_report)
     assert_stayed(before, evaluate(rig, limb, frames), report)
+    assert constraint.influence == 0.0
+    assert_stayed(before_beyond, evaluate(rig, limb, beyond), report)
+    assert constraint.influence == 1.0
 
 
 @pytest.mark.parametrize("real", LIMBS, ids=str)

@@ -139,7 +139,7 @@ def _constraint_plan(scene: Scene, armature: Object, conversion: Conversion, con
         target_bone=ik.target_bone,
     )
     plan = plan_chain(scene, settings, None)
-    if conversion.switch_off == "MUTE" and conversion.actions == ACTIVE and _goes_on_outside(scene, plan):
+    if conversion.switch_off == "MUTE" and _goes_on_outside(scene, plan):
         keyed = _constraint_plan(scene, armature, replace(conversion, switch_off="INFLUENCE"), constraints)
         text = (
             'IK constraint "{constraint}" of bone "{bone}" also poses the limb outside frames {first:g} to {last:g}, so its '
