@@ -107,9 +107,9 @@ PLACES_APART = 5.0 / 900.0
 """Leg lengths between two exact places of a foot from which they are two: 5 mm of a leg of 0.9 m, a slide that nobody sees."""
 LONGEST_MOVE = 0.7
 """Most seconds from one exact place to the next: what takes longer is a slide."""
-RECORDED_APART = 0.0125
+RECORDED_APART = 0.015
 """Leg lengths between two places where a recorded ball rests from which a contact is two, as planting could keep only one of
-them: 11 mm of a leg of 0.9 m."""
+them: 13 mm of a leg of 0.9 m."""
 MOST_AT_PLACE = 0.2
 """Leg lengths per second above which no foot rests, however quick its steps are."""
 STEP_ROUNDS = 4
