@@ -29,6 +29,12 @@ def dot(first: Array, second: Array) -> Array:
     return _over_components(np.add, first * second)
 
 
+def smooth_step(parts: Array) -> Array:
+    """Weights that rise from 0 to 1 as `parts` do, level at both ends: Hermite's cubic, with `parts` held between them."""
+    parts = np.clip(parts, 0.0, 1.0)
+    return parts * parts * (3.0 - 2.0 * parts)
+
+
 def across(vectors: Array, along: Array) -> Array:
     """Components of vectors `(..., k)` perpendicular to unit vectors `along` `(..., k)`."""
     return vectors - along * dot(vectors, along)[..., None]

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .array_types import Array
+from .arrays import smooth_step
 from .curves.frames import NEAR_FRAME
 
 Span = tuple[float, float]
@@ -51,8 +52,8 @@ class Nudge:
         """Weights at distances `(F,)` in frames, for a side that is `range_` frames long."""
         if self.falloff == "CONSTANT":
             return (away <= range_ + NEAR_FRAME).astype(float)
-        nearness = np.clip(1.0 - away / range_, 0.0, 1.0)
-        return nearness if self.falloff == "LINEAR" else nearness * nearness * (3.0 - 2.0 * nearness)
+        nearness = 1.0 - away / range_
+        return np.clip(nearness, 0.0, 1.0) if self.falloff == "LINEAR" else smooth_step(nearness)
 
     def spans(self, cycle: Span | None) -> list[Span]:
         """Frame spans in which the nudge has an effect; in a cycle, what extends over its end wraps to its beginning."""

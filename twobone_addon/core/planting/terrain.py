@@ -8,6 +8,7 @@ import numpy as np
 
 from ...records import replace
 from ..array_types import Array, Mask
+from ..arrays import smooth_step
 from ..contacts.states import runs
 from ..rig.rotations import least_turn, unit
 from .goals import SAMPLES_PER_FRAME
@@ -172,7 +173,6 @@ def _interpolated(values: Array, count: int) -> Array:
     samples = np.clip(np.arange(count) / SAMPLES_PER_FRAME, known[0], known[-1])
     after = np.clip(np.searchsorted(known, samples, side="right"), 1, max(1, len(known) - 1))
     start, end = known[after - 1], known[np.minimum(after, len(known) - 1)]
-    share = np.clip((samples - start) / np.maximum(end - start, 1), 0.0, 1.0)[:, None]
     # Level at both ends, so that nothing has a kink where a foot lands.
-    share = share * share * (3.0 - 2.0 * share)
+    share = smooth_step((samples - start) / np.maximum(end - start, 1))[:, None]
     return values[start] * (1.0 - share) + values[end] * share

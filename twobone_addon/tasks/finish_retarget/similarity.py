@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from ...core.array_types import Array, Mask
-from ...core.arrays import magnitude, median
+from ...core.arrays import magnitude, median, smooth_step
 from ...core.contacts.states import runs
 from ...core.rig.rotations import unit
 
@@ -104,8 +104,7 @@ def near_contact(standing: Mask, width: float) -> Array:
         return np.zeros(len(standing))
     after = np.searchsorted(at, rows)
     distances = np.minimum(np.abs(rows - at[np.maximum(after - 1, 0)]), np.abs(at[np.minimum(after, len(at) - 1)] - rows))
-    part = np.clip(1.0 - distances / max(width, 1.0), 0.0, 1.0)
-    return part * part * (3.0 - 2.0 * part)
+    return smooth_step(1.0 - distances / max(width, 1.0))
 
 
 FOLDED, UNFOLDED = 0.6, 0.85
@@ -114,8 +113,7 @@ FOLDED, UNFOLDED = 0.6, 0.85
 
 def unfolded(extensions: Array) -> Array:
     """Weights `(S,)`, 1 where a leg is extended and 0 where it is folded; softly in between."""
-    part = np.clip((extensions - FOLDED) / (UNFOLDED - FOLDED), 0.0, 1.0)
-    return part * part * (3.0 - 2.0 * part)
+    return smooth_step((extensions - FOLDED) / (UNFOLDED - FOLDED))
 
 
 def smoothed(values: Array, width: float) -> Array:
@@ -172,8 +170,7 @@ NEAR, APART = 0.3, 0.5
 
 def together(distances: Array) -> Array:
     """Weights `(S,)`, 1 where palms are near each other and 0 where they are apart, for `distances` `(S,)` in arm lengths."""
-    part = np.clip((APART - distances) / (APART - NEAR), 0.0, 1.0)
-    return part * part * (3.0 - 2.0 * part)
+    return smooth_step((APART - distances) / (APART - NEAR))
 
 
 def standing_height(heights: Array, standing: Mask) -> float:
