@@ -525,12 +525,17 @@ def _moves_between_places(motion: Kinematics, foot: int, stands: Mask) -> list[t
             moves.append((end + 1, start - 1) if start - end > 1 else (end, end))
     level = points[..., :2]
     for first, last in runs(stands):
-        places = rests(points[1, first : last + 1], RECORDED_REST, round(RECORDED_RESTS * motion.rate))
-        for (begin, end), (start, finish) in pairwise((first + begin, first + end) for begin, end in places):
+        for (begin, end), (start, finish) in pairwise(_recorded_rests(motion, foot, first, last)):
             before, after = (np.median(level[:, rows], axis=1) for rows in (slice(begin, end + 1), slice(start, finish + 1)))
             if magnitude(after - before).min() > RECORDED_APART:
                 moves.append((end + 1, start - 1))
     return moves
+
+
+def _recorded_rests(motion: Kinematics, foot: int, first: int, last: int) -> list[tuple[int, int]]:
+    """First and last frame of each time at which a foot's ball rests, of those from `first` to `last`."""
+    found = rests(motion.points[foot, 1, first : last + 1], RECORDED_REST, round(RECORDED_RESTS * motion.rate))
+    return [(first + begin, first + end) for begin, end in found]
 
 
 def _steps_out_of_rests(motion: Kinematics, foot: int, stands: Mask) -> list[tuple[int, int]]:
@@ -666,8 +671,8 @@ def _points_of(motion: Kinematics, evidence: Array, stands: Mask, lift: float, n
         down = heights <= float(np.median(heights[stands[foot]])) + lift if stands[foot].any() else stands[foot]
         for first, last in runs(stands[foot]):
             # A ball that rests on the ground stands, however far its heel has sunk or rolled.
-            for begin, end in rests(motion.points[foot, 1, first : last + 1], RECORDED_REST, round(RECORDED_RESTS * motion.rate)):
-                inside = slice(first + begin, first + end + 1)
+            for begin, end in _recorded_rests(motion, foot, first, last):
+                inside = slice(begin, end + 1)
                 worth[inside, 0] -= NEVER * down[inside]
             states[foot, first : last + 1] = order[best_path(worth[first : last + 1] / motion.rate, changes)]
         _turn_about(motion.points[foot], states[foot])
