@@ -63,6 +63,8 @@ class Clearing:
     """Names of the stored chains with the same bones."""
     related: dict[str, set[str]] = field(default_factory=dict)
     """Data paths of further keys that are cleared along with these, by the keys of their owners, see `key_of`."""
+    is_elsewhere: bool = False
+    """Whether those further keys are cleared because the limb itself has none: of its targets, poles and controls."""
     strips_elsewhere: Sequence[tuple[str, str]] = ()
     """Strips of other datablocks that are removed along with these, each as its owner's key and its name."""
 
@@ -162,8 +164,9 @@ def _clearing(scene: Scene, settings: BakeSettings, active: Object | None, *, in
         )
     refuse_uneditable(armature, [*rotations, *replaced], settings.destination if strips is None else "NLA")
     start, end = frame_range(scene, settings)
+    is_elsewhere = False
     if strips is None:
-        related = _related(armature, names, {*rotations, *scales, *replaced})
+        related, is_elsewhere = _related(armature, names, {*rotations, *scales, *replaced})
     else:
         related = {armature.name: _contacts_of(armature, strips)} if strips else {}
     for name, paths in related.items():
@@ -180,12 +183,13 @@ def _clearing(scene: Scene, settings: BakeSettings, active: Object | None, *, in
         end + (1.0 if settings.key_after else 0.0),
         stored,
         related,
+        is_elsewhere,
         elsewhere,
     )
 
 
-def _related(armature: Object, names: ChainNames, limb_paths: set[str]) -> dict[str, set[str]]:
-    """Data paths of further keys to clear with those on a limb's own data paths, by the keys of their owners.
+def _related(armature: Object, names: ChainNames, limb_paths: set[str]) -> tuple[dict[str, set[str]], bool]:
+    """Data paths of further keys to clear with those on a limb's own data paths, by the keys of their owners; see `Clearing`.
 
     These are keys that the same tasks made along with them, such as the switch of the IK. If the limb itself has no baked
     keys, they are those made for it elsewhere: of its targets, poles and controls; or, if there are none, of its contacts.
@@ -197,16 +201,16 @@ def _related(armature: Object, names: ChainNames, limb_paths: set[str]) -> dict[
     tasks = {record.task for (path, _), record in kept.items() if path in limb_paths and record.limb in {limb, ""}}
     if tasks or count_baked_keys(armature, limb_paths):
         # A later task may have replaced all that a switch had keyed on the limb itself, which would be left on FK without keys.
-        return _further_paths(ledgers, limb, tasks | SWITCHING, limb_paths)
-    return _further_paths(ledgers, limb, None, limb_paths) or _further_paths(ledgers, limb, {FOUND}, limb_paths)
+        return _further_paths(ledgers, limb, tasks | SWITCHING, limb_paths), False
+    elsewhere = _further_paths(ledgers, limb, None, limb_paths)
+    return (elsewhere, True) if elsewhere else (_further_paths(ledgers, limb, {FOUND}, limb_paths), False)
 
 
 def _keyed_elsewhere(clearing: Clearing) -> list[str]:
-    """Names of objects and bones whose keys are cleared because the limb has none; empty if it has some, or its contacts go."""
-    armature = object_named(clearing.armature)
-    own = {*clearing.rotations, *clearing.scales, *clearing.replaced}
-    if clearing.strips is not None or count_baked_keys(armature, own):
+    """Names of objects and bones whose keys are cleared because the limb has none."""
+    if not clearing.is_elsewhere:
         return []
+    armature = object_named(clearing.armature)
     bones = _bone_names(armature)
     of_armature = [bones[owner_of(path)] for path in sorted(clearing.related.get(armature.name, ())) if owner_of(path) in bones]
     others = [str(datablock_named(name).name) for name in clearing.related if name != armature.name]
