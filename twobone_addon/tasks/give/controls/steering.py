@@ -355,7 +355,7 @@ class SteeredLimb:
         for _ in range(ROUNDS):
             self._correct_target()
             yield from self._look()
-            if self._correct_roll().any():
+            if self._correct_roll():
                 continue
             is_placed = np.all(self.aim_errors() <= self.tolerance)
             if is_placed and np.all(end_errors(self.goals, self.now()) <= TURNED):
@@ -364,7 +364,7 @@ class SteeredLimb:
     def _reach_tip(self) -> Steering:
         """Aim the IK's target past its goal by the tip's remaining error, where that is no more than the IK's residual."""
         for _ in range(TIP_ROUNDS):
-            if not self._aim_past_goal().any():
+            if not self._aim_past_goal():
                 return
             self._correct_target()
             yield from self._look()
@@ -399,15 +399,14 @@ class SteeredLimb:
         """Errors `(F,)` of joints and end bone together, world units."""
         return joint_errors(self.goals, self.now()) + self.goals.length * end_errors(self.goals, self.now())
 
-    def _aim_past_goal(self) -> Mask:
-        """Move the aim past the goal by the remaining tip error; return the frames `(F,)` at which any remains."""
+    def _aim_past_goal(self) -> bool:
+        """Move the aim past the goal by the remaining tip error; return whether any remains."""
         if self.control.ik is None:
-            return np.zeros(len(self.goals.joints), dtype=bool)
+            return False
         short = self.goals.joints[:, 2] - self.now().joints[:, 2]
         size = magnitude(short) / self.goals.length
-        remains = (size > NEAR) & (size < RESIDUAL)
         self.beyond = self.beyond + np.where((size < RESIDUAL)[:, None], short, 0.0)
-        return remains
+        return bool(np.any((size > NEAR) & (size < RESIDUAL)))
 
     def _correct_target(self) -> None:
         """Move the target by its position error, and turn it by the end bone's rotation error."""
@@ -421,23 +420,22 @@ class SteeredLimb:
         end = seen.aim + self.moves.factors(error)[:, None] * error
         self._change(self.control.target, displacement(turn, seen.aim, end))
 
-    def _correct_roll(self) -> Mask:
-        """Turn pole or base about the limb's line by the middle joint's error; return the frames `(F,)` where it was turned."""
+    def _correct_roll(self) -> bool:
+        """Turn pole or base about the limb's line by the middle joint's error; return whether anything was turned."""
         seen = self.now()
         angles = rolls(self.goals.joints, seen.joints[:, 1])
         # An angle about the line matters by as much as the joint is off the line.
         heights = magnitude(np.cross(hinges(self.goals.joints), self.goals.joints[:, 1] - self.goals.joints[:, 0]))
-        off = np.abs(angles) * heights > self.tolerance
-        if not off.any():
-            return off
+        if np.all(np.abs(angles) * heights <= self.tolerance):
+            return False
         if "Base" in self.used and not self.control.pole_acts:
             self.turn = self.turn + angles
             self._place_base()
-            return off
+            return True
         if self.control.pole is not None and self.control.pole_acts:
             self._change(self.control.pole, swung(self.goals.joints, angles))
-            return off
-        return np.zeros_like(off)
+            return True
+        return False
 
     def _change(self, control: Control, change_world: Array) -> None:
         self._hold(control.role, control.changed(self.now().samples, self.held[control.role], change_world))
