@@ -6,7 +6,7 @@ new one has to say here what bounds it. Searches inside searches stand here with
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -123,11 +123,13 @@ ROUNDS_OF = {
 """Searches that try so often at most, and the most rounds of each, which the page of searches names."""
 
 
-def functions_with_loops() -> Iterator[str]:
-    for room in ROOMS:
-        for path in sorted((PACKAGE / room).rglob("*.py")):
-            where = path.relative_to(PACKAGE).as_posix()
-            yield from (f"{where} {name}" for name in loops_in(ast.parse(path.read_text(encoding="utf-8")), ()))
+def functions_with(found_in: Callable[[ast.AST, tuple[str, ...]], Iterator[str]]) -> set[str]:
+    return {
+        f"{path.relative_to(PACKAGE).as_posix()} {name}"
+        for room in ROOMS
+        for path in (PACKAGE / room).rglob("*.py")
+        for name in found_in(ast.parse(path.read_text(encoding="utf-8")), ())
+    }
 
 
 def loops_in(node: ast.AST, owners: tuple[str, ...]) -> Iterator[str]:
@@ -139,7 +141,7 @@ def loops_in(node: ast.AST, owners: tuple[str, ...]) -> Iterator[str]:
 
 
 def test_every_loop_is_listed_with_what_ends_it():
-    assert set(functions_with_loops()) == ENDS.keys()
+    assert functions_with(loops_in) == ENDS.keys()
 
 
 @pytest.mark.parametrize("where", [where for where, ends in ENDS.items() if re.search(r"\b[A-Z]{3}", ends)])
@@ -148,13 +150,6 @@ def test_a_limit_that_is_named_is_known_beside_the_loop(where):
     beside = "\n".join(other.read_text(encoding="utf-8") for other in path.parent.glob("*.py"))
     for name in re.findall(r"\b[A-Z][A-Z_]{2,}\b", ENDS[where]):
         assert re.search(rf"^(.*, )?{name}(,.*)? = ", beside, re.MULTILINE), name
-
-
-def functions_that_call_themselves() -> Iterator[str]:
-    for room in ROOMS:
-        for path in sorted((PACKAGE / room).rglob("*.py")):
-            where = path.relative_to(PACKAGE).as_posix()
-            yield from (f"{where} {name}" for name in recursions_in(ast.parse(path.read_text(encoding="utf-8")), ()))
 
 
 def recursions_in(node: ast.AST, owners: tuple[str, ...]) -> Iterator[str]:
@@ -174,7 +169,7 @@ def recursions_in(node: ast.AST, owners: tuple[str, ...]) -> Iterator[str]:
 
 
 def test_every_function_that_calls_itself_is_listed_with_what_ends_it():
-    assert set(functions_that_call_themselves()) == CALLS_ITSELF.keys()
+    assert functions_with(recursions_in) == CALLS_ITSELF.keys()
 
 
 @pytest.mark.parametrize("where", ROUNDS_OF)
