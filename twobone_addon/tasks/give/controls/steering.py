@@ -160,10 +160,7 @@ FEW_ROUNDS = ((0.0, False), (0.0, True), (0.0, True))
 
 KICKS = (0.08, -0.08, 0.16, -0.16, 0.24, -0.24, 0.05, -0.05, 0.12, -0.12, 0.2, -0.2, 0.3, -0.3)
 SHAPE_ROUNDS = (*FEW_ROUNDS, *(pair for kick in KICKS for pair in ((kick, False), (0.0, True))))
-"""Search rounds where only the base turns the limb: frames that have not converged restart from other pitches."""
-
-UNSEEN = 1e-4
-"""Error of the middle joint, relative to the limb's length, that is not worth a restart: a tenth of what can be seen."""
+"""Search rounds where only the base turns the limb: frames that are not right yet restart from other pitches."""
 
 CHORD_STEPS = 2
 """Steps taken with each finite-difference Jacobian."""
@@ -470,7 +467,7 @@ class SteeredLimb:
         """
         best = self._trial_from_samples(self.shape, self.turn, self.beyond)
         for number, (kick, near) in enumerate(FEW_ROUNDS if self.control.pole_acts else SHAPE_ROUNDS):
-            unsolved = magnitude(best.off) > (RIGHT / 2.0 if number < len(FEW_ROUNDS) else UNSEEN)
+            unsolved = magnitude(best.off) > (RIGHT / 2.0 if number < len(FEW_ROUNDS) else RIGHT)
             if not unsolved.any():
                 break
             start, self.open = best, unsolved
