@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
 
 import bpy
 from mathutils import Vector
@@ -91,6 +92,7 @@ class MotionLinks:
         self._turned: Turned | None = None
         self._shares: dict[Node, float] = {}
         self._best: dict[Node, _Best] = {}
+        self._acting: dict[Node, _Acting] = {}
 
     def shown_beside(self, other: Object, start: Vector, end: Vector) -> list[Shown]:
         """The deforming bones of an armature between two points at rest that could follow the chain."""
@@ -126,11 +128,20 @@ class MotionLinks:
     def _is_of_chain(self, node: Node) -> bool:
         return node[0] == self._armature.name and node[1] in self._chain
 
-    def _constraints(self, node: Node) -> Iterator[tuple[_Link, Constraint]]:
+    def _constraints(self, node: Node) -> _Acting:
         """Constraints that decide what a bone follows, in the order of evaluation, with their present influences."""
-        links = self._skins.table(_Links, self._things[node[0]])
-        bones = self._seen[node[0]].pose.bones
-        return ((link, bones[link.carrier].constraints[link.name]) for link in links.of(node[1], self._skins.graph))
+        if node not in self._acting:
+            links = self._skins.table(_Links, self._things[node[0]]).of(node[1], self._skins.graph)
+            bones = self._seen[node[0]].pose.bones
+            self._acting[node] = [(link, link.present(bones[link.carrier].constraints[link.name])) for link in links]
+        return self._acting[node]
+
+    def gives_the_same(self) -> bool:
+        """Whether all that was traced would be found again; not known where Blender's evaluation had to tell."""
+        if self._turned is not None:
+            return False
+        before, self._acting = self._acting, {}
+        return all(self._constraints(node) == acting for node, acting in before.items())
 
     def _foreign(self, armature: str) -> str:
         return armature if armature != self._armature.name else ""
@@ -162,11 +173,11 @@ class MotionLinks:
         share = 1.0 if self._is_of_chain(node) else self._share((node[0], bone.parent.name)) if bone.parent else 0.0
         if self._can_be_turned(node, bone):
             share = self._turned_share(node)
-        for link, constraint in self._constraints(node):
-            sources = link.weighted(constraint)
-            if sources and not constraint.mute:
+        for link, present in self._constraints(node):
+            sources = link.weighted(present)
+            if sources and present.influence:
                 offered = sum(part * self._share(source) for source, part in sources)
-                share += constraint.influence * (offered - share)
+                share += present.influence * (offered - share)
         self._shares[node] = share
         return share
 
@@ -186,18 +197,18 @@ class MotionLinks:
             drivers = Hindrance(bone.name, "", acts=True, armature=self._foreign(node[0]))
             hinders = self._turned_share(node) < FOLLOWS
             best = _Best(1.0, {drivers: None} if hinders else {}, {drivers: None})
-        for link, constraint in self._constraints(node):
-            best = self._better(node[0], link, constraint, best)
+        for link, present in self._constraints(node):
+            best = self._better(node[0], link, present, best)
         self._best[node] = best
         return best
 
-    def _better(self, armature: str, link: _Link, constraint: Constraint, before: _Best) -> _Best:
+    def _better(self, armature: str, link: _Link, present: _Present, before: _Best) -> _Best:
         """The best with or without a constraint, whichever lets more of the chain's motion through."""
-        offers = [(self._best_of(source), part) for source, part in link.weighted(constraint)]
+        offers = [(self._best_of(source), part) for source, part in link.weighted(present)]
         if not offers:
             return before
         share = sum(part * offer.share for offer, part in offers)
-        weight = 0.0 if constraint.mute else constraint.influence
+        weight = present.influence
         offered = _Best(share, _merged(offer.hindrances for offer, _ in offers), _merged(offer.deciding for offer, _ in offers))
         # As much gets through either way, so both matter, unless the constraint leaves nothing of what was before.
         if share == before.share:
@@ -272,13 +283,31 @@ class _Link:
             sources = [(constraint.target.name, constraint.subtarget)]
         return cls(bone_carrying(constraint), constraint.name, kind, tuple(sources))
 
-    def weighted(self, constraint: Constraint) -> list[tuple[Node, float]]:
-        """The sources with their present weights; `constraint` is this one, where these are read."""
+    def present(self, constraint: Constraint) -> _Present:
+        """How much it acts; `constraint` is this one, where that is read."""
+        weights = tuple(entry.weight for entry in constraint.targets) if self.kind == "ARMATURE" else ()
+        return _Present(0.0 if constraint.mute else constraint.influence, weights)
+
+    def weighted(self, present: _Present) -> list[tuple[Node, float]]:
+        """The sources with their present weights."""
         if self.kind != "ARMATURE":
             return [(source, 1.0) for source in self.sources if source is not None]
-        weights = [entry.weight for entry in constraint.targets]
-        total = sum(weights) or 1.0
-        return [(source, weight / total) for source, weight in zip(self.sources, weights, strict=True) if source is not None]
+        total = sum(present.weights) or 1.0
+        weighted = zip(self.sources, present.weights, strict=True)
+        return [(source, weight / total) for source, weight in weighted if source is not None]
+
+
+class _Present(NamedTuple):
+    """How much a constraint acts at present."""
+
+    influence: float
+    """0..1; 0 if it is muted."""
+    weights: tuple[float, ...]
+    """Those of the entries of an Armature constraint."""
+
+
+_Acting: TypeAlias = list[tuple[_Link, _Present]]
+"""Constraints that decide what a bone follows."""
 
 
 class _Links:
@@ -300,9 +329,12 @@ class _Links:
 def shown_bone(armature: Object, names: ChainNames, skins: Skins | None = None) -> Shown | None:
     """The visible bone of the chain's lower link; `None` where no bone deforms anything there.
 
-    skins : deformed meshes and followers in the file, if they are known already
+    skins : deformed meshes and followers in the file, if they are known already, with what was traced by them before
     """
     skins = skins or Skins()
+    traces = skins.table(_traces, armature)
+    if names in traces and traces[names].links.gives_the_same():
+        return traces[names].shown
     linked, (_, mid, tip) = MotionLinks(armature, {names.lower}, skins), _rest_joints(armature, names)
     deforms = skins.deforms_a_mesh(armature)
     # A control rig deforms nothing itself, but another armature that follows it does.
@@ -311,11 +343,28 @@ def shown_bone(armature: Object, names: ChainNames, skins: Skins | None = None) 
     if not candidates:
         is_seen = armature.data.bones[names.lower].use_deform
         if is_seen and (not deforms or skins.deforms_a_mesh(armature, names.lower)):
-            return linked.shown((armature.name, names.lower))
-        candidates = [shown for shown in linked.shown_beside(armature, mid, tip) if shown.bone != names.lower]
-        if is_seen and not candidates:
             candidates = [linked.shown((armature.name, names.lower))]
-    return max(candidates, key=lambda shown: shown.share) if candidates else None
+        else:
+            candidates = [shown for shown in linked.shown_beside(armature, mid, tip) if shown.bone != names.lower]
+            if is_seen and not candidates:
+                candidates = [linked.shown((armature.name, names.lower))]
+    shown = max(candidates, key=lambda shown: shown.share) if candidates else None
+    if not others:  # Which bones of another armature lie there also depends on where it is.
+        traces[names] = _Traced(shown, linked)
+    return shown
+
+
+@dataclass(frozen=True, slots=True)
+class _Traced:
+    """The visible bone of a link, and how it was found."""
+
+    shown: Shown | None
+    links: MotionLinks
+
+
+def _traces(_armature: Object) -> dict[ChainNames, _Traced]:
+    """What `shown_bone` has found of an armature, by chain: nothing yet."""
+    return {}
 
 
 def shows_others(armature: Object, names: ChainNames, shown: Shown) -> bool:

@@ -12,6 +12,7 @@ from tests.tasks.rigs.switched_leg import switched_leg
 from tests.tasks.scenes import Limb, bake
 from twobone_addon.interface.sidebar.panels import TWOBONE_PT_chains
 from twobone_addon.scene.versions import curve_bag
+from twobone_addon.scene.visible.skin import Skins
 from twobone_addon.scene.visible.visible_bone import shown_bone
 
 
@@ -56,6 +57,30 @@ def test_a_rig_with_a_mesh_of_its_own_is_seen_itself(empty_file):
     deformed_mesh(rig, "shin_def")
     deforming_armature(rig)
     assert shown_bone(rig, names(rig)).armature == rig.name
+
+
+@pytest.mark.parametrize("make", [switched_leg, driven_leg], ids=["constraints", "drivers"])
+def test_what_was_traced_before_is_traced_again_when_a_switch_has_another_value(empty_file, make):
+    rig, skins, followed = make(on_ik=0.0), Skins(), []
+    for on_ik in (0.0, 0.0, 1.0, 1.0, 0.5, 0.0):
+        for name in ("IK", "FK_IK"):
+            if name in rig.pose.bones["hip"]:
+                rig.pose.bones["hip"][name] = on_ik
+        rig.update_tag()
+        bpy.context.view_layer.update()
+        shown = shown_bone(rig, names(rig), skins)
+        assert shown == shown_bone(rig, names(rig)), on_ik
+        followed.append(shown.follows)
+    assert followed == [True, True, False, False, False, True]
+
+
+def test_what_was_traced_before_is_traced_again_when_a_constraint_is_muted(empty_file):
+    rig, skins = switched_leg(on_ik=1.0), Skins()
+    assert not shown_bone(rig, names(rig), skins).follows
+    for part in ("thigh", "shin"):
+        rig.pose.bones[f"{part}_def"].constraints["ik"].mute = True
+    bpy.context.view_layer.update()
+    assert shown_bone(rig, names(rig), skins).follows
 
 
 def control_object():
