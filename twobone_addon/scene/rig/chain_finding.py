@@ -19,7 +19,7 @@ from ...core.limbs.names import LIMBS, Family, NameReading, meaning_of
 from ...errors import ChainError, SelectionError
 from ...said import Sentence
 from ..blender_types import Object, PoseBone
-from ..bones import ChainNames
+from ..bones import ChainNames, bones_below
 from ..graph.rig_graph import Node, RigGraph
 from ..lookup import MISSING_BONE, bone_owner
 from ..versions import is_hidden, selection_flags
@@ -238,8 +238,8 @@ def end_name(armature: Object, names: ChainNames) -> str:
     if not starting:
         return plain_name(names.tip)
     first = starting[0]
-    candidates = [first, *(child for child in first.children_recursive if child.bone.head_local == first.bone.head_local)]
-    return plain_name(next((bone for bone in candidates if is_seen(bone)), first).name)
+    below = (armature.pose.bones[child.name] for child in bones_below(first.bone) if child.head_local == first.bone.head_local)
+    return plain_name(next((bone for bone in (first, *below) if is_seen(bone)), first).name)
 
 
 def selected_bones(armature: Object) -> list[PoseBone]:
