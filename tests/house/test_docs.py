@@ -65,7 +65,7 @@ def test_every_variable_that_contributors_may_set_is_read():
     page = (ROOT / "docs" / "contributing.md").read_text(encoding="utf-8")
     named = set(re.findall(r"TWOBONE_[A-Z_]+", page))
     assert len(named) > MANY_VARIABLES
-    code = [path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("*.py")]
+    code = [path.read_text(encoding="utf-8") for path in (ROOT / "noxfile.py", *(ROOT / "tests").rglob("*.py"))]
     read = {name for text in code for name in re.findall(r"environ(?:\.get\(|\[|\.setdefault\()\"(TWOBONE_[A-Z_]+)", text)}
     assert named <= read
 
