@@ -1,4 +1,4 @@
-"""The public checks run what they ran yesterday: actions by commit, tools by version."""
+"""The public checks run what they ran yesterday: actions by commit, images by digest, tools by version."""
 
 import re
 import tomllib
@@ -13,6 +13,12 @@ def test_every_action_is_pinned_by_its_commit_and_says_its_version():
     used = re.findall(r"uses: (.+)", WORKFLOW)
     assert used
     assert not [action for action in used if not re.fullmatch(r"[\w/-]+@[0-9a-f]{40}  # v\d+\.\d+\.\d+", action)]
+
+
+def test_every_image_of_a_container_has_a_digest():
+    images = re.findall(r"container: (.+)", WORKFLOW)
+    assert images
+    assert not [image for image in images if not re.fullmatch(r"[\w/.-]+:[\w.-]+@sha256:[0-9a-f]{64}", image)]
 
 
 def test_every_job_ends_by_itself_and_a_tag_whose_checks_pass_is_released():
