@@ -56,9 +56,15 @@ def scenario(user):
     for frame, place in WAY:
         target.location = place
         target.keyframe_insert("location", frame=frame)
+    manager = bpy.context.window_manager
+    before = manager.twobone_report
     yield from user.click(*(yield from user.find_button("bpy.ops.twobone.bake")))
+    for _ in range(20):
+        if manager.twobone_report != before:
+            break
+        yield from user.wait(10)
     (quoted,) = re.findall(r"^    (\S+ on target in .+)$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
-    said = json.loads(bpy.context.window_manager.twobone_report)["sentence"]
+    said = json.loads(manager.twobone_report)["sentence"]
     assert said == quoted, said
     bpy.context.scene.frame_set(16)
     yield from user.wait(60)
