@@ -1,12 +1,16 @@
 """Find Limbs on skeletons of game characters: right limbs or none, whichever clip is active and whatever bones are called."""
 
 import json
+import math
 import random
 
 import bpy
 import pytest
 
 from tests.real.skeletons import CHARACTERS, judged, load, play
+
+LYING = ((math.pi / 2.0, 0.0, 0.0), (0.0, math.pi / 2.0, 0.0))
+"""Rotations of the armature with which it lies on its back, and on its side."""
 
 NOT_FOUND = {"Vol2Eagle": 2}
 """By character, how many limbs are not found: nothing but numbers names the eagle's bones, and its poses differ."""
@@ -37,6 +41,26 @@ def test_each_clip_gives_the_same_right_limbs(empty_file, folder, character):
         answers.append(found(armature))
     assert answers == [answers[0]] * len(answers)
     assert judged(folder, character, answers[0]) == ([], NOT_FOUND.get(character, 0))
+
+
+@each_character
+def test_a_character_that_lies_has_no_wrong_limb(empty_file, folder, character):
+    armature, _ = load(folder, character)
+    armature.rotation_mode = "XYZ"
+    for rotation in LYING:
+        armature.rotation_euler = rotation
+        bpy.context.view_layer.update()
+        assert judged(folder, character, found(armature))[0] == []
+
+
+def test_legs_of_one_pair_are_namesakes_and_have_one_number(empty_file, folder):
+    """Two right legs of a wasp are as long as one another; each is nearer to its namesake by name."""
+    armature, _ = load(folder, "Wasp")
+    bpy.ops.twobone.find_limbs(armature=armature.name)
+    report = json.loads(bpy.context.window_manager.twobone_report)
+    uppers = {limb["chain"]: limb["upper"] for limb in report["limbs"]}
+    assert sorted(uppers) == [f"{side} Leg {number}" for side in ("Left", "Right") for number in (1, 2, 3)]
+    assert all(uppers[f"Left Leg {number}"][:-1] == uppers[f"Right Leg {number}"][:-1] for number in (1, 2, 3))
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))

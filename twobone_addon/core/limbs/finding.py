@@ -49,6 +49,10 @@ def with_names(skeleton: Skeleton, tree_like: Skeleton, reading: NameReading, fo
         if len(named_limbs) == len(pair.both) and all(
             _ends_there(skeleton, places, bones, limb) for bones, limb in zip(pair.both, named_limbs, strict=True)
         ):
+            if any(
+                reading.namesakes.get(limb.upper, -1) not in {-1, *(other.upper for other in named_limbs)} for limb in named_limbs
+            ):
+                continue  # Each belongs with its own namesake, and is paired with it below.
             matched |= set(named_limbs)
             kept.append(replace(pair, named=named_limbs[0].family))
         elif any(overlaps(bones, limb) for bones in pair.both for limb in named) or _is_named_otherwise(reading, pair):
@@ -122,7 +126,7 @@ UPRIGHT = 0.7
 """Cosine between legs and the line from hips to shoulders from which a body stands upright."""
 
 HINTED = 0.95
-"""Least cosine between the world's down and that of the legs at which the world's counts."""
+"""Least cosine between the world's down, or else an axis of the armature, and that of the legs at which it counts."""
 
 TWO_PAIRS = 2
 """Number of named pairs of which the height at rest tells arms from front legs."""
@@ -142,8 +146,10 @@ def _with_kinds(skeleton: Skeleton, pairs: Sequence[LimbPair]) -> list[LimbPair]
         reaches = [middle(pair, end=True) - middle(pair, end=False) for pair in named]
         legs = [number for number, pair in enumerate(named) if pair.named is Family.LEG]
         down = _unit(reaches[legs[0]] if len(legs) == 1 else np.sum(reaches, axis=0))
-        hint = _unit(np.array(skeleton.down))
-        if len(legs) != 1 and hint @ down >= HINTED:
+        # A body that lies was made upright along an axis.
+        hints = [_unit(np.array(skeleton.down)), *np.eye(3), *-np.eye(3)]
+        hint = next((hint for hint in hints if hint @ down >= HINTED), None)
+        if len(legs) != 1 and hint is not None:
             down = hint
         elif len(legs) != 1:
             # Legs slant, but not to both sides of the body's length: what they reach along it does not count.
