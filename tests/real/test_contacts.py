@@ -120,7 +120,7 @@ def test_a_character_that_hangs_in_the_air_stands_nowhere(data_folder, fps):
     bpy.context.scene.render.fps = fps
     report = find()
     assert not any(chain["contacts"] for chain in report["chains"])
-    assert report["sentence"] == "No contacts found: no foot is on the ground"
+    assert report["sentence"] == "No contacts found: no foot stands on the ground"
 
 
 def test_the_paws_of_a_walk_stand_while_the_mesh_of_their_soles_is_low(data_folder):

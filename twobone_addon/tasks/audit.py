@@ -41,6 +41,7 @@ from ..settings.options import ACTIVE
 from ..settings.tasks import TABLES, AuditSettings
 from .find_contacts.plan import ContactPlan, Legs, contact_frames, contacts_source, foot_plan, keyed_contact
 from .find_contacts.solve import FoundContacts, grounded_feet, solve_contacts
+from .find_contacts.task import why_none_stands
 from .find_limbs import HUGE, found_limbs
 from .plant.keys.anew import planted_departures
 from .plant.pose.standing import LARGE_REPAIR
@@ -388,7 +389,7 @@ def audit_report(scene: Scene, plan: AuditPlan, solution: Audited, action: str) 
         (contact.slide / limb.length, contact.height / limb.length) for limb in solution.limbs for contact in limb.contacts
     ]
     slide, level = np.median(contacts, axis=0).tolist() if contacts else (None, None)
-    notes = []
+    notes = why_none_stands(found) if found else []
     height = found.ground_height if found else None
     if feet and height is not None and plan.settings.max_float * feet.leg_length < abs(height) < OFF_ZERO * feet.leg_length:
         template = "Feet stand at height {height}. Set Ground to Height where their floor is at another one."
@@ -485,8 +486,10 @@ def audited(plan: AuditPlan, samples: Samples, before: Samples | None) -> Audite
         balls = feet.points[:, 1].copy()
         balls[..., 2] = feet.heights[:, 1]
         low, skates = skating_frames(balls, feet.leg_length, rate)
-        of_feet = zip(contacts.feet, feet.points, feet.heights, states, low, skates, strict=True)
-        for foot, points, heights, foot_states, is_low, foot_skates in of_feet:
+        of_feet = zip(contacts.feet, feet.points, feet.heights, states, low, skates, found.may_stand, strict=True)
+        for foot, points, heights, foot_states, is_low, foot_skates, may_stand in of_feet:
+            if not may_stand:
+                continue
             stances[foot.chain] = measures.stances_of(points, heights, foot_states, rate)
             shares[foot.chain] = np.count_nonzero(foot_skates) / np.count_nonzero(is_low)
         scale = np.cbrt(np.abs(np.linalg.det(samples.every(contacts.world)[0, :3, :3])))

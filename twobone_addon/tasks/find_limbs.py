@@ -31,7 +31,7 @@ from ..scene.live.limbs import limb_on
 from ..scene.live.marks import NEEDS_NEWER, can_go_live
 from ..scene.lookup import find_armature, object_named
 from ..scene.rig.chain_finding import chain_from_names
-from ..scene.rig.rest_reading import read_foot_points, read_skeleton
+from ..scene.rig.rest_reading import joined_by_constraints, read_foot_points, read_skeleton
 from ..scene.sampling.evaluate import Quantity
 from ..scene.writer import add_item, assign
 from ..settings.tasks import TABLES, FindLimbsSettings
@@ -78,7 +78,7 @@ def ahead(armature: Object, feet: list[tuple[str, str]]) -> Array:
 
 STATEMENTS = {
     "SMALL": "too small",
-    "STRAND": "a strand, such as hair or cloth",
+    "STRAND": "a strand, such as hair, cloth or a cable",
     "FAN": "it fans out like a wing",
     "UNEVEN": "one link is much longer than the other",
     "SPLAYED": "too far apart for legs",
@@ -204,6 +204,14 @@ def said_named(limbs: Sequence[LimbReport]) -> list[Sentence]:
         if limb.shape_says
     ]
     return [note("Limbs recognised by name, against their shape: {things}.", things=joined(things, "; "))] if things else []
+
+
+def said_joined(armature: Object, limbs: Sequence[LimbReport]) -> list[Sentence]:
+    """A note on bones that only constraints join, where no leg was found."""
+    bones = [] if any(limb.kind == "LEG" for limb in limbs) else joined_by_constraints(armature)
+    names = ", ".join([*bones[:MOST], *["..."][: len(bones[MOST:])]])
+    said = "Only constraints join {bones} to the bones before them; limbs are searched along parents. Parent each to that bone."
+    return [note(said, bones=names)] if bones else []
 
 
 FRONT_AND_HIND = ("Front", "Hind")
@@ -398,7 +406,7 @@ def add_limbs(scene: Scene, settings: FindLimbsSettings, active: Object | None, 
         limbs_from=found.limbs_from,
         rest_is_no_pose=found.rest_is_no_pose,
         sides_differ=found.sides_differ,
-        notes=[*said_named(limbs), *said_left_out(found.left_out)],
+        notes=[*said_named(limbs), *said_joined(armature, limbs), *said_left_out(found.left_out)],
     )
     yield Make(stored_limbs(armature, found.limbs))
     changes: list[Change] = []

@@ -1,5 +1,6 @@
 """Legs of degenerate geometry: planted or refused with a sentence, and never a key that is not a number."""
 
+import json
 import math
 import random
 
@@ -69,5 +70,9 @@ def test_a_body_that_lies_is_said_and_left(empty_file):
     before = all_keys(armature)
     report = plant()
     assert report["sentence"] == "No foot contacts found; nothing was changed"
-    assert any("wrong up axis" in said for said in report["notes"])
+    assert bpy.ops.twobone.audit() == {"FINISHED"}
+    audit = json.loads(bpy.context.window_manager.twobone_report)
+    for notes in (report["notes"], audit["notes"]):
+        assert any("wrong up axis" in said for said in notes)
+    assert all(limb["skate_share"] is None for limb in audit["chains"])
     assert all_keys(armature) == before

@@ -14,6 +14,7 @@ import numpy as np
 from ...records import replace
 from ..array_types import Array
 from ..arrays import magnitude
+from ..rig.rotations import nearest_rotation, to_quaternion, unit
 from .states import runs
 
 WINDOW_IN_SECONDS = 1.0 / 50.0
@@ -38,6 +39,8 @@ difference of the step from last to first pose from the steps beside it; and its
 UPRIGHT, RAISED = 0.5, 0.25
 """Least height of the hips over the feet, relative to their distance or in leg lengths, of a body over its feet: a squatting
 person has 0.9 and 0.3, a spider 0.9 and less; a body that lies has about 0, and one that is upside down less."""
+READ = 2.0 / 3.0 * np.pi
+"""Largest turn between two frames whose direction is read: one of half a turn has none, as where a recording flips."""
 MOST_SAMPLES = 40
 """Most samples of one window from which a quantile is computed."""
 
@@ -105,6 +108,29 @@ class FeetMotion:
         offsets = laps[:, None] * (travel * [1.0, 1.0, 0.0])
         points, heights, hips = self.points[..., rows, :] + offsets, self.heights[..., rows], self.hips[:, rows] + offsets
         return replace(self, points=points, heights=heights, hips=hips), reach
+
+
+def turns_round(upper: Array, foot: Array) -> bool:
+    """Whether a foot turns all the way round, as only a wheel does: by its matrices `(F, 3, 3)` and those of its limb's root.
+
+    What turns is its twist about the axis that most of its steps share, relative to the limb; feet turn to and fro.
+    """
+    turns = nearest_rotation(np.swapaxes(unit_columns(upper), 1, 2) @ unit_columns(foot))
+    steps = to_quaternion(np.swapaxes(turns[:-1], 1, 2) @ turns[1:])
+    steps *= np.where(steps[:, :1] < 0.0, -1.0, 1.0)
+    if len(steps) == 0:
+        return False
+    axis = np.linalg.svd(steps[:, 1:], full_matrices=False)[2][0]
+    since = to_quaternion(np.swapaxes(turns[:1], 1, 2) @ turns)
+    twists = 2.0 * np.arctan2(since[:, 1:] @ axis, since[:, 0])
+    read = (np.diff(twists) + np.pi) % (2.0 * np.pi) - np.pi
+    gone = np.cumsum(np.where(np.abs(read) < READ, read, 0.0))
+    return bool(np.ptp(gone) > 2.0 * np.pi)
+
+
+def unit_columns(matrices: Array) -> Array:
+    """Matrices `(F, 3, 3)` without the scale of their axes; without one that has no length."""
+    return np.swapaxes(unit(np.swapaxes(matrices, 1, 2)), 1, 2)
 
 
 def moving_rows(joints: Array, leg_length: float, kept: int = 0) -> slice:

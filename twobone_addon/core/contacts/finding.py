@@ -194,6 +194,11 @@ class Story:
         stances = tuple(tuple(map(extended, foot)) for foot in self.stances)
         return replace(self, states=np.pad(self.states, [(0, 0), (before, after)], mode="edge"), stances=stances)
 
+    def without(self, feet: Mask) -> Story:
+        """The story in which the feet of the mask `(C,)` never stand."""
+        stances = tuple(() if is_out else stances for is_out, stances in zip(feet, self.stances, strict=True))
+        return replace(self, states=np.where(feet[:, None], int(ContactState.NONE), self.states), stances=stances)
+
     def stance_of(self, foot: int, first: int, last: int) -> Stance | None:
         """The stance with most frames between indices `first` and `last`; `None` if none has any there."""
         begin = bisect_left(self.stances[foot], first, key=lambda stance: stance.last)

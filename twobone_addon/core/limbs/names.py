@@ -62,7 +62,7 @@ VOCABULARY: tuple[tuple[str, Family, dict[Rank, float]], ...] = (
      r"\bpivot\b|\bnub\b|\bbck\b|\bfwd\b|\uff29\uff2b|捩"), Family.HELPER, {}),
     ((r"\btails?\b|wings?\b|\bhair|\bears?\b|\beyes?\b|\bjaw\b|\bcape|skirt|\bcoat|\bcloth|\bdress\b|\bbust|breast|pectoral|"
      r"\bsleeve|ribbon|\bbelt\b|weapon|sword|shield|\bgun\b|tongue|feather|\bfins?\b|antenna|\bhorns?\b|\bmane\b|\bbrow|"
-     r"\blids?\b|\blips?\b|tentacle|\bfang|\bbeak\b|ponytail|\bbraid|スカート|髪|尻尾|しっぽ|ツインテ|胸|目|耳|羽|翼"),
+     r"\blids?\b|\blips?\b|tentacle|wheel|\btires?\b|\btyres?\b|\baxles?\b|\bcables?\b|\bropes?\b|\bhoses?\b|\bfang|\bbeak\b|ponytail|\bbraid|スカート|髪|尻尾|しっぽ|ツインテ|胸|目|耳|羽|翼"),
      Family.OTHER, {}),
     (r"finger|thumb|\bindex\b|\bmiddle\b|\bring\b|\bpinky\b|\blittle\b", Family.ARM, {_A: 0.0}),
     (r"thigh|\bupp?e?r? ?leg\b|\bleg ?upper\b|femur|太もも|大腿", Family.LEG, {_U: 0.0}),

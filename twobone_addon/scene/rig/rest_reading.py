@@ -152,6 +152,22 @@ def _weighted_bones(armature: Object) -> frozenset[str]:
     return frozenset(names)
 
 
+def joined_by_constraints(armature: Object) -> list[str]:
+    """Bones that constraints take to where a bone ends that is not above them: parents do not show limbs of such bones.
+
+    Only bones that carry some of a mesh, if any does, else those that deform.
+    """
+    weighted = read_once(_weighted_bones, armature)
+    bones = [bone for bone in armature.pose.bones if (bone.name in weighted if weighted else bone.bone.use_deform)]
+
+    def continues(bone: PoseBone, other: PoseBone) -> bool:
+        is_there = (bone.bone.head_local - other.bone.tail_local).length <= SAME_PLACE * other.bone.length
+        return is_there and other not in bone.parent_recursive
+
+    carried = [bone for bone in bones if any(taking.type in CARRYING and is_acting(taking) for taking in bone.constraints)]
+    return [bone.name for bone in carried if any(continues(bone, other) for other in bones)]
+
+
 def _followed(armature: Object, constraints: Iterable[Constraint]) -> Iterator[str]:
     """Names of the bones of the same armature that constraints make a bone follow."""
     for constraint in constraints:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...core.array_types import Array, Codes, Mask
 from ...core.arrays import every_row, magnitude, path_length
-from ...core.contacts.feet import FeetMotion, moving_rows
+from ...core.contacts.feet import FeetMotion, moving_rows, turns_round
 from ...core.contacts.finding import NEAR, Stance, Story, Thresholds, find_story, no_story, story_of
 from ...core.contacts.ground import ground_height, ground_velocity, is_of_flat_ground, nearer_ground, standing_points
 from ...core.contacts.points import FootPoints, as_it_rolls, as_it_stands, posed_point
@@ -46,8 +46,15 @@ class FoundContacts:
     evaluation: str | dict[str, str]
     off_ground: Mask
     """`(C, F)` mask of feet that seem to stand off the edge of the ground mesh; false without one."""
+    wheels: Mask
+    """`(C,)` mask of feet that turn all the way round, so that they are never taken to stand."""
     is_lying: bool = False
     """Whether the body is not over its feet for most of the time, so that no contacts were looked for."""
+
+    @property
+    def may_stand(self) -> Mask:
+        """Mask `(C,)` of feet whose contacts were looked for."""
+        return ~self.wheels & (not self.is_lying)
 
     @property
     def states(self) -> Codes:
@@ -125,7 +132,11 @@ def _found(plan: ContactPlan, samples: Samples) -> FoundContacts:
         least_length=settings.min_contact,
         longest_gap=settings.max_gap,
     )
-    is_lying = plan.source is None and plan.labels is None and not grounded.feet.is_over_feet()
+    is_searched = plan.source is None and plan.labels is None
+    is_lying = is_searched and not grounded.feet.is_over_feet()
+    wheels = np.array(
+        [is_searched and turns_round(*(samples.every(bone)[:, :3, :3] for bone in (foot.hip, foot.foot))) for foot in plan.feet]
+    )
     if plan.source is not None:
         source_story = solve_contacts(plan.source, samples).story
         trust = [stance.confidence for foot in source_story.stances for stance in foot]
@@ -136,10 +147,10 @@ def _found(plan: ContactPlan, samples: Samples) -> FoundContacts:
         story = no_story(grounded_feet(plan, samples).feet)
     else:  # Ground that the user names is final; without, feet may stand on stairs, slopes and boxes.
         story = find_story(grounded.feet, thresholds, any_height=settings.ground == "AUTO" or grounded.is_elsewhere)
-        story = story.held(rows.start, len(plan.frames) - rows.stop)
+        story = story.held(rows.start, len(plan.frames) - rows.stop).without(wheels)
     off_ground = np.zeros((len(plan.feet), len(plan.frames)), bool)
     off_ground[:, rows] = grounded.off_ground
-    return FoundContacts(plan, story, grounded.height, grounded.velocity, samples.evaluation, off_ground, is_lying)
+    return FoundContacts(plan, story, grounded.height, grounded.velocity, samples.evaluation, off_ground, wheels, is_lying)
 
 
 def _on_rows(plan: ContactPlan, samples: Samples, rows: slice) -> tuple[ContactPlan, Samples]:

@@ -172,7 +172,7 @@ class ContactReport(ClipReport):
         standing = [chain for chain in self.chains if chain.contacts]
         unseen = [not_seen(chain.chain) for chain in self.chains if not chain.is_seen][:1]
         if not standing:
-            return joined([Sentence("No contacts found: no foot is on the ground"), *unseen], "; ")
+            return joined([Sentence("No contacts found: no foot stands on the ground"), *unseen], "; ")
         count = sum(len(steps((contact.first, contact.last) for contact in chain.contacts)) for chain in standing)
         parts = [_found(count, len(standing))]
         parts += unseen
@@ -202,27 +202,32 @@ def assumed_soles(points: Mapping[str, FootPoints]) -> list[Sentence]:
     ]
 
 
-def ground_ends(found: FoundContacts) -> list[Sentence]:
-    """A note on a body that is not over its feet, or on the feet under which a ground mesh ends, and the first frame."""
+def why_none_stands(found: FoundContacts) -> list[Sentence]:
+    """Notes on feet that turn like wheels, and on a body that is not over its feet or feet under which a ground mesh ends."""
     off, plan = found.off_ground, found.plan
+    wheels = [foot.chain or foot.foot.bone for foot, is_wheel in zip(plan.feet, found.wheels, strict=True) if is_wheel]
+    notes = []
+    if wheels:
+        template = "Feet that turn all the way round, like wheels, are not taken to stand: {chains}."
+        notes.append(note(template, chains=", ".join(wheels)))
     if found.is_lying:
-        return [
+        notes.append(
             note(
                 'The body of armature "{armature}" is not over its feet for most of the time, so no foot was taken to stand. '
                 "Was it imported with the wrong up axis? Import it again with Z up, or key its contacts by hand.",
                 armature=plan.armature,
             )
-        ]
-    if plan.surface is None or not off.any():
-        return []
-    return [
-        note(
-            'Ground "{ground}" ends under {chains}, first at frame {frame:g}. Make it larger, or set a height instead.',
-            ground=plan.surface.name,
-            chains=", ".join(foot.chain for foot, is_off in zip(plan.feet, off, strict=True) if is_off.any()),
-            frame=float(plan.frames[off.any(axis=0).argmax()]),
         )
-    ]
+    elif plan.surface is not None and off.any():
+        notes.append(
+            note(
+                'Ground "{ground}" ends under {chains}, first at frame {frame:g}. Make it larger, or set a height instead.',
+                ground=plan.surface.name,
+                chains=", ".join(foot.chain for foot, is_off in zip(plan.feet, off, strict=True) if is_off.any()),
+                frame=float(plan.frames[off.any(axis=0).argmax()]),
+            )
+        )
+    return notes
 
 
 def not_seen(chain: str) -> Sentence:
@@ -368,7 +373,7 @@ def contact_report(
         units=units_of(scene),
         notes=[
             *([plan.untold] if plan.untold else []),
-            *ground_ends(found),
+            *why_none_stands(found),
             *assumed_soles({foot.chain or foot.foot.bone: foot.points for foot in found.plan.feet}),
         ],
     )

@@ -26,7 +26,7 @@ from ...settings.feet import PlantSettings
 from ...settings.tasks import TABLES
 from ..find_contacts.plan import ChainStates, noted_contacts, write_states
 from ..find_contacts.solve import solve_contacts
-from ..find_contacts.task import assumed_soles, ground_ends
+from ..find_contacts.task import assumed_soles, why_none_stands
 from ..find_limbs import stored_limbs
 from ..give.baking import (
     Guided,
@@ -143,7 +143,7 @@ def planted_report(
     return replace(
         report,
         chains=chains,
-        notes=[*report.notes, *solved.notes, *ground_ends(solved.found), *soles],
+        notes=[*report.notes, *solved.notes, *why_none_stands(solved.found), *soles],
         held_ground=plan.contacts.held_ground,
         is_anew=earlier.is_anew,
         is_on_top=earlier.is_on_top,
