@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class VisibleLimb:
+class Sight:
     """Whether and how the visible limb follows a chain."""
 
     shown: "Shown | None" = None
@@ -26,31 +26,31 @@ class VisibleLimb:
     """Whether Switch to FK would let it follow the chain; else constraints of the chain's own bones keep it from that."""
 
 
-visible: Memory[VisibleLimb] = Memory(follows_frames=True)  # Influences of constraints may be animated.
+visible: Memory[Sight] = Memory(follows_frames=True)  # Influences of constraints may be animated.
 digests: Memory[str] = Memory()
 
 
-def visible_limb(chain: StoredChain) -> VisibleLimb:
+def visible_limb(chain: StoredChain) -> Sight:
     """Return the visible state of a chain at the present frame, from the cache."""
     key = (chain.id_data.name, chain.upper, chain.lower, chain.tip, chain.tip_end)
     return visible.recall(key, lambda: _visible_limb(*key))
 
 
-def _visible_limb(armature: str, upper: str, lower: str, tip: str, tip_end: str) -> VisibleLimb:
+def _visible_limb(armature: str, upper: str, lower: str, tip: str, tip_end: str) -> Sight:
     from ..scene.rig.chain_finding import chain_from_names
     from ..scene.visible.rig_ik import RigReader
     from ..scene.visible.skin import Skins
     from ..scene.visible.visible_bone import is_switched, shown_bone
 
     if not (upper and lower):
-        return VisibleLimb()  # A new chain has no bones yet.
+        return Sight()  # A new chain has no bones yet.
     try:
         rig = find_armature(armature, None)
         skins = Skins()
         names = chain_from_names(rig, upper, lower, tip, tip_end)
         shown = shown_bone(rig, names, skins)
     except TwoBoneError:
-        return VisibleLimb()  # There is no such chain, which is reported elsewhere.
+        return Sight()  # There is no such chain, which is reported elsewhere.
     has_ik = shown is not None and shown.follows and RigReader(rig, names).may_follow_ik()
     is_on_ik = shown is not None and not shown.follows and is_switched(rig, names, shown)
-    return VisibleLimb(shown, tuple(skins.hidden(rig)), has_ik, is_on_ik)
+    return Sight(shown, tuple(skins.hidden(rig)), has_ik, is_on_ik)

@@ -41,7 +41,7 @@ from .plan.chain_plan import ChainPlan
 from .plan.found_chain import chain_names, find_chain
 from .plan.planning import plan_bake
 from .pose.chain_task import chain_task, target_offset
-from .pose.limb_plane import UnaimedLimb
+from .pose.limb_plane import Unaimed
 from .pose.solving import kept_end_turn, unaimed_limbs
 
 MOST_FRAMES = 24
@@ -228,7 +228,7 @@ def _is_skewed(worlds: Array) -> bool:
 class _LimbConstants:
     """The numbers of a limb in the space of its helper, at some frames of the range: constant, or the limb is refused."""
 
-    def __init__(self, armature: Object, unaimed: UnaimedLimb, motion: AimedMotion) -> None:
+    def __init__(self, armature: Object, unaimed: Unaimed, motion: AimedMotion) -> None:
         plan, reference = unaimed.plan, unaimed.reference
         self.armature, self.plan, self.unaimed, self.motion, self.rest = armature, plan, unaimed, motion, plan.rest
         self.count = len(plan.frames)

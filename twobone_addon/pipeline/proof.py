@@ -438,7 +438,7 @@ LIMIT = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class SeenLimb:
+class SeenBones:
     """The bones by which a limb is seen, and what may move them apart from the limb's own motion: nothing."""
 
     armature: str
@@ -477,7 +477,7 @@ class Moved:
         return max(self.distance / max(self.limit, LIMIT), self.angle / TURNED)
 
 
-def moved_bones(limb: SeenLimb, before: Samples, after: Samples, *, slack: float = 0.0) -> list[Moved]:
+def moved_bones(limb: SeenBones, before: Samples, after: Samples, *, slack: float = 0.0) -> list[Moved]:
     """How far each bone of a limb moves, the worst first.
 
     slack : world units that keys were allowed to drift

@@ -105,7 +105,7 @@ class ChainNames:
 
 
 @dataclass(frozen=True, slots=True)
-class IkLimb:
+class TwoBoneIk:
     """An IK constraint over two links."""
 
     names: ChainNames

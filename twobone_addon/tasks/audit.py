@@ -329,7 +329,7 @@ def audit_clip(scene: Scene, settings: AuditSettings, active: Object | None, cho
     return report
 
 
-class _FoundLimb(NamedTuple):
+class _LimbOfRig(NamedTuple):
     """A limb of the armature, stored or found."""
 
     kind: str
@@ -350,14 +350,14 @@ def plan_audit(scene: Scene, settings: AuditSettings, active: Object | None, spa
     frames = contact_frames(scene, settings, armature, span)
     enabled = [chain for chain in armature.twobone.chains if chain.enabled]
     limbs = {
-        chain.name: _FoundLimb(chain.limb if chain.limb != "NONE" else "LEG", names_of(chain), chain.toe, chain.side)
+        chain.name: _LimbOfRig(chain.limb if chain.limb != "NONE" else "LEG", names_of(chain), chain.toe, chain.side)
         for chain in enabled
     }
     # If any chain is marked as a leg, those that are not marked are no limbs.
     if any(chain.limb == "LEG" for chain in enabled):
         limbs = {name: limb for name, limb in limbs.items() if armature.twobone.chains[name].limb != "NONE"}
     limbs_found = () if limbs else tuple(found_limbs(scene, armature))
-    limbs = limbs or {limb.chain: _FoundLimb(limb.kind, limb.names, limb.toe, limb.side) for limb in limbs_found}
+    limbs = limbs or {limb.chain: _LimbOfRig(limb.kind, limb.names, limb.toe, limb.side) for limb in limbs_found}
     if not limbs:
         raise ChainError(
             'Armature "{armature}" has no enabled chain, and no limbs were found. Add its limbs to the list.',

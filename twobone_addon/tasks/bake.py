@@ -269,7 +269,7 @@ def _reach(chain: ChainPlan) -> ToWrite:
 
 
 @dataclass(frozen=True, slots=True)
-class _NudgedLimb:
+class _ReplacedNudges:
     """A limb whose nudges a bake replaces: its tip goes to the target instead."""
 
     reach: ToWrite | None
@@ -277,7 +277,7 @@ class _NudgedLimb:
     notes: Sequence[Sentence]
 
 
-def _nudged(chain: ChainPlan) -> _NudgedLimb | None:
+def _nudged(chain: ChainPlan) -> _ReplacedNudges | None:
     """What a bake does to the nudges of its limb; `None` where it has none within the range, or the bake fills a strip."""
     armature, (start, end) = object_named(chain.names.armature), chain.within
     paths = nudged_paths(armature, chain.names.upper, start, end) if chain.settings.destination != "NLA" else set()
@@ -291,7 +291,7 @@ def _nudged(chain: ChainPlan) -> _NudgedLimb | None:
     if beside:
         kept = "Nudges of {limb} outside the range, and rotations of its end, are part of its motion now: at frames {frames}."
         notes.append(note(kept, limb=limb, frames=", ".join(beside)))
-    return _NudgedLimb(None if beside else ToWrite(armature.name, paths, chain.within, over=NUDGED), notes)
+    return _ReplacedNudges(None if beside else ToWrite(armature.name, paths, chain.within, over=NUDGED), notes)
 
 
 def keyed_chains(plans: Sequence[ChainPlan], verified: Verified) -> Story[tuple[list[KeyedChain], str | dict[str, str]]]:

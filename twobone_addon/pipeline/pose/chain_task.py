@@ -17,13 +17,13 @@ from ...records import replace
 from ...settings import LIMB_PLANES, BakeSettings
 from ..motion.plan_motion import AimedMotion, PlanMotion, points
 from ..plan.chain_plan import ChainPlan
-from .limb_plane import Limb, UnaimedLimb, kept_sides, limb_in_plane, needed_bends, overstretched_sides, seen_bend
+from .limb_plane import Limb, Unaimed, kept_sides, limb_in_plane, needed_bends, overstretched_sides, seen_bend
 
 SINGLE_PRECISION = 1e-6
 """Relative error of positions that Blender evaluates, with a margin of ten; a target out of reach by less is reached."""
 
 
-def chain_task(unaimed: UnaimedLimb, motion: AimedMotion, offset: Array) -> tuple[ChainGoal, Mask]:
+def chain_task(unaimed: Unaimed, motion: AimedMotion, offset: Array) -> tuple[ChainGoal, Mask]:
     """The task of an aimed limb, and a mask `(F,)` of the frames at which its plane was undefined and taken from another frame.
 
     offset : (3,), see `target_offset`
@@ -149,7 +149,7 @@ def _still_plane(plan: ChainPlan, motion: PlanMotion, targets: Array) -> tuple[A
     return frames, np.broadcast_to(lost, targets.shape[:1])
 
 
-def _bend(unaimed: UnaimedLimb, motion: PlanMotion, frames: Array) -> Array:
+def _bend(unaimed: Unaimed, motion: PlanMotion, frames: Array) -> Array:
     """Side of the bend `(F,)` in the plane, +1 or -1."""
     plan, reference = unaimed.plan, unaimed.reference
     if motion.bend is not None or plan.settings.bend != "KEEP":

@@ -38,7 +38,7 @@ SAME_NORMAL = np.cos(1e-3)
 
 
 @dataclass(frozen=True)
-class UnaimedLimb:
+class Unaimed:
     """A limb before it is aimed at its target; each part is computed once, when it is first needed."""
 
     plan: ChainPlan
@@ -87,7 +87,7 @@ class Limb:
     """`(F, n + 1, 3)` joints of its pose, armature space."""
 
 
-def limb_in_plane(unaimed: UnaimedLimb, motion: PlanMotion, targets: Array) -> Limb:
+def limb_in_plane(unaimed: Unaimed, motion: PlanMotion, targets: Array) -> Limb:
     """The plane at every frame, and how the limb is brought into it, if the plane is one of `settings.LIMB_PLANES`.
 
     targets : (F, 3), armature space
@@ -116,7 +116,7 @@ def limb_in_plane(unaimed: UnaimedLimb, motion: PlanMotion, targets: Array) -> L
     return Limb(plane, Laying(flatten=True, normal=normal_to_lay(unaimed, normals)), own_frames, joints)
 
 
-def normal_to_lay(unaimed: UnaimedLimb, normals: Array) -> Array:
+def normal_to_lay(unaimed: Unaimed, normals: Array) -> Array:
     """The normal `(F, 3)` in its rest pose that is brought onto the plane's, for a limb with `normals` `(F, 3)` in its pose."""
     if is_bent_at_rest(unaimed.plan.rest):
         return np.broadcast_to(unaimed.normal_at_rest, normals.shape)

@@ -34,7 +34,7 @@ from ..motion.plan_motion import (
 from ..motion.sampling import sample
 from ..plan.planning import ChainPlan, plan_bake, plan_chain, refuse_unwritable_chain
 from .chain_task import target_offset
-from .limb_plane import UnaimedLimb, hinges_of
+from .limb_plane import Unaimed, hinges_of
 from .solving import KeyedPose, Surroundings, aimed_poses, rotation_curves, unaimed_limbs
 
 
@@ -145,11 +145,11 @@ class PresentInputs:
 
 
 @dataclass(frozen=True, slots=True)
-class PresentLimb:
+class PresentPose:
     """A limb at the present frame, before it is aimed at its target."""
 
     inputs: PresentInputs
-    unaimed: UnaimedLimb
+    unaimed: Unaimed
 
 
 def present_inputs(
@@ -171,7 +171,7 @@ def present_inputs(
     return PresentInputs(present, plan, samples)
 
 
-def present_limbs(inputs: Sequence[PresentInputs], known: Sequence[PresentLimb | None]) -> list[PresentLimb]:
+def present_limbs(inputs: Sequence[PresentInputs], known: Sequence[PresentPose | None]) -> list[PresentPose]:
     """The limbs of these inputs. Of limbs `known` from before, only what differs is computed; mostly that is the target."""
     pairs = list(zip(inputs, known, strict=True))
     kept = [limb if limb and limb_inputs.differ_in_target_only(limb.inputs) else None for limb_inputs, limb in pairs]
@@ -179,11 +179,11 @@ def present_limbs(inputs: Sequence[PresentInputs], known: Sequence[PresentLimb |
     plans = [limb_inputs.plan for limb_inputs in anew]
     made = unaimed_limbs(plans, [plan_motion(limb_inputs.plan, limb_inputs.samples) for limb_inputs in anew])
     return [
-        PresentLimb(limb_inputs, limb.unaimed if limb else next(made)) for limb_inputs, limb in zip(inputs, kept, strict=True)
+        PresentPose(limb_inputs, limb.unaimed if limb else next(made)) for limb_inputs, limb in zip(inputs, kept, strict=True)
     ]
 
 
-def present_motion(limb: PresentLimb, place_world: Array | None = None) -> AimedMotion:
+def present_motion(limb: PresentPose, place_world: Array | None = None) -> AimedMotion:
     """The motion of a limb, one row, towards its target, or towards `place_world` `(3,)`, which one without target needs."""
     present, plan = limb.inputs.present, limb.inputs.plan
     target = np.array(target_matrices(plan, limb.inputs.samples)) if plan.settings.target else np.eye(4)[None]
@@ -191,7 +191,7 @@ def present_motion(limb: PresentLimb, place_world: Array | None = None) -> Aimed
     return aimed(limb.unaimed.motion, target)
 
 
-def present_channels(limbs: Sequence[PresentLimb], motions: Sequence[AimedMotion]) -> list[list[ChannelValue]]:
+def present_channels(limbs: Sequence[PresentPose], motions: Sequence[AimedMotion]) -> list[list[ChannelValue]]:
     """For each limb, the values of its bones' channels for the pose that a bake would give it; all are posed together.
 
     Rotations continue the present ones: of all angles that give the same pose, the nearest are chosen.

@@ -25,7 +25,7 @@ from ..keys_beside import holds
 from ..motion.plan_motion import AimedMotion, PlanMotion
 from ..plan.chain_plan import ELSEWHERE, ChainPlan
 from .chain_task import chain_task, target_offset
-from .limb_plane import UnaimedLimb
+from .limb_plane import Unaimed
 
 HINGE_TOLERANCE = 1e-5
 """Angle in radians between hinge and local axis below which the bone turns about that axis alone. A link of a metre then
@@ -192,14 +192,14 @@ def solve_chain_poses(plans: Sequence[ChainPlan], motions: Sequence[AimedMotion]
     return aimed_poses(unaimed_limbs(plans, motions), motions)
 
 
-def unaimed_limbs(plans: Sequence[ChainPlan], motions: Sequence[PlanMotion]) -> Iterator[UnaimedLimb]:
+def unaimed_limbs(plans: Sequence[ChainPlan], motions: Sequence[PlanMotion]) -> Iterator[Unaimed]:
     """The limbs of several plans before they are aimed. What is computed of one is freed with it."""
     at_rest = [plan.settings.reference == "REST" for plan in plans]
     starts = references([plan.rest for plan in plans], [motion.chain for motion in motions], at_rest)
-    return map(UnaimedLimb, plans, motions, starts)
+    return map(Unaimed, plans, motions, starts)
 
 
-def aimed_poses(limbs: Iterable[UnaimedLimb], motions: Sequence[AimedMotion], *, quickly: bool = False) -> list[AimedPose]:
+def aimed_poses(limbs: Iterable[Unaimed], motions: Sequence[AimedMotion], *, quickly: bool = False) -> list[AimedPose]:
     """Pose limbs on their targets, together; the motions are those of the limbs, with targets. See `follow_together`."""
     problems = [_problem(limb, motion) for limb, motion in zip(limbs, motions, strict=True)]
     plans = [problem.plan for problem in problems]
@@ -232,7 +232,7 @@ class _Problem:
     target_offset: Array
 
 
-def _problem(limb: UnaimedLimb, motion: AimedMotion) -> _Problem:
+def _problem(limb: Unaimed, motion: AimedMotion) -> _Problem:
     offset = target_offset(limb.plan, motion)
     task, held = chain_task(limb, motion, offset)
     return _Problem(limb.plan, FollowingChain(limb.plan.rest, motion.chain, limb.reference, task), held, offset)

@@ -50,7 +50,7 @@ FORWARD = ("_fk", "_FK", "")
 
 
 @dataclass(frozen=True, slots=True)
-class ControlLimb:
+class LimbControls:
     """A limb that is posed through controls."""
 
     forward: tuple[str, str]
@@ -80,7 +80,7 @@ class ControlLimbs:
         self._armature = armature
         self._finder = RigGraph({armature.name: armature})
 
-    def limb_of(self, bone: PoseBone) -> ControlLimb | None:
+    def limb_of(self, bone: PoseBone) -> LimbControls | None:
         """The limb that a bone belongs to; `None` where constraints, drivers and parents do not tell a single one."""
         for limb in self.limbs:
             if bone.name in limb.bones:
@@ -92,9 +92,9 @@ class ControlLimbs:
         return next((limb for limb in self.limbs if below & limb.bones and self._lies_on(bone, limb)), None)
 
     @cached_property
-    def limbs(self) -> list[ControlLimb]:
+    def limbs(self) -> list[LimbControls]:
         """Every two-link limb that an IK constraint turns, muted or not."""
-        by_forward: dict[tuple[str, str], ControlLimb] = {}
+        by_forward: dict[tuple[str, str], LimbControls] = {}
         for carrier in self._armature.pose.bones:
             for constraint in carrier.constraints:
                 if constraint.type != "IK":
@@ -105,7 +105,7 @@ class ControlLimbs:
                     by_forward.setdefault(limb.forward, limb)
         return list(by_forward.values())
 
-    def _limb(self, upper: PoseBone, lower: PoseBone) -> ControlLimb:
+    def _limb(self, upper: PoseBone, lower: PoseBone) -> LimbControls:
         copying = [self._copying.get(bone.name, {}) for bone in (upper, lower)]
         for shown_upper, forward_upper in copying[0].items():
             for shown_lower, forward_lower in copying[1].items():
@@ -113,9 +113,9 @@ class ControlLimbs:
                 # Both bones may copy several chains; the two copied ones must be of the same.
                 if bones[forward_upper] in bones[forward_lower].parent_recursive:
                     shown = (shown_upper, shown_lower, *self._further(bones[shown_lower], bones[forward_lower]))
-                    return ControlLimb((forward_upper, forward_lower), shown, (upper.name, lower.name))
+                    return LimbControls((forward_upper, forward_lower), shown, (upper.name, lower.name))
         names = (upper.name, lower.name)
-        return ControlLimb(names, (*names, *self._further(lower, lower)), names)
+        return LimbControls(names, (*names, *self._further(lower, lower)), names)
 
     @cached_property
     def _copying(self) -> dict[str, dict[str, str]]:
@@ -157,7 +157,7 @@ class ControlLimbs:
         return names
 
     @cached_property
-    def _controls(self) -> list[tuple[ControlLimb, set[str]]]:
+    def _controls(self) -> list[tuple[LimbControls, set[str]]]:
         """For each limb, the bones that only it depends on, and neither its parent nor other limbs."""
         above = [self._above([*limb.bones]) | self._switches(limb) for limb in self.limbs]
         parents = [self._armature.pose.bones[limb.shown[0]].parent for limb in self.limbs]
@@ -168,7 +168,7 @@ class ControlLimbs:
             controls.append((limb, above[number] - others))
         return controls
 
-    def _switches(self, limb: ControlLimb) -> set[str]:
+    def _switches(self, limb: LimbControls) -> set[str]:
         """Bones whose properties drive the bones that show the limb, such as its switch from IK to FK."""
         shown = {bone_owner(self._armature.pose.bones[name]) for name in limb.shown}
         drivers = (fcurve for owner in shown for fcurve in self._finder.drivers(self._armature, owner))
@@ -182,7 +182,7 @@ class ControlLimbs:
         starts: list[Node] = [(name, bone) for bone in bones]
         return {bone for owner, bone in self._finder.above(starts).nodes if owner == name and bone}
 
-    def _lies_on(self, bone: PoseBone, limb: ControlLimb) -> bool:
+    def _lies_on(self, bone: PoseBone, limb: LimbControls) -> bool:
         bones = self._armature.pose.bones
         shown = [bones[name].bone for name in limb.shown]
         joints = [

@@ -9,7 +9,7 @@ import bpy
 
 from ...errors import ChainError
 from ..blender_types import Constraint, Object, PoseBone
-from ..bones import ChainNames, IkLimb, constraint_path, ik_constraint
+from ..bones import ChainNames, TwoBoneIk, constraint_path, ik_constraint
 from ..graph.rig_graph import inverse_kinematics, turning
 from ..keys.reading import is_keyed_to, moving_curves
 from ..lookup import read_once, refuse_namesake
@@ -112,7 +112,7 @@ def has_other_constraints(bone: PoseBone) -> bool:
     return any(not constraint.mute and constraint.type != "IK" for constraint in bone.constraints)
 
 
-def read_ik(carrier: PoseBone, constraint: Constraint) -> IkLimb:
+def read_ik(carrier: PoseBone, constraint: Constraint) -> TwoBoneIk:
     """The chain of an IK constraint; raises `ChainError` unless it has two links and a target."""
     armature = carrier.id_data
     who = ik_constraint(constraint.name, carrier.name)
@@ -130,7 +130,7 @@ def read_ik(carrier: PoseBone, constraint: Constraint) -> IkLimb:
     lower, upper = turned
     names = ChainNames(armature.name, upper.name, lower.name, carrier.name, tip_at_tail=constraint.use_tail)
     target_bone = constraint.subtarget if constraint.target.type == "ARMATURE" else ""
-    limb = IkLimb(names, carrier.name, constraint.name, constraint.target.name, target_bone)
+    limb = TwoBoneIk(names, carrier.name, constraint.name, constraint.target.name, target_bone)
     if moving_curves(armature, f"{limb.path}.mute"):
         raise ChainError("{constraint} is muted by animation or a driver. Remove that first.", constraint=who)
     return limb
@@ -140,7 +140,7 @@ TURNING_ONLY = {"COPY_ROTATION", "LIMIT_ROTATION", "DAMPED_TRACK", "TRACK_TO", "
 """Constraints that turn a bone, which IK does after them; what else some of them do is proved to stay, or refused."""
 
 
-def overridden_constraints(armature: Object, names: ChainNames) -> list[IkLimb]:
+def overridden_constraints(armature: Object, names: ChainNames) -> list[TwoBoneIk]:
     """The acting constraints, other than IK of both, that turn the bones of a limb before its IK does."""
     overridden = []
     for name in (names.upper, names.lower):
@@ -148,7 +148,7 @@ def overridden_constraints(armature: Object, names: ChainNames) -> list[IkLimb]:
         for constraint in bone.constraints:
             is_lesser_ik = constraint.type == "IK" and 0 < len(turned_bones(constraint, bone)) < LINKS
             if is_acting(constraint) and (is_lesser_ik or constraint.type in TURNING_ONLY):
-                overridden.append(IkLimb(names, name, constraint.name, "", ""))
+                overridden.append(TwoBoneIk(names, name, constraint.name, "", ""))
     return overridden
 
 
@@ -164,11 +164,11 @@ def is_turned_by_others(armature: Object, names: ChainNames) -> bool:
     return others or bool(longer) or len(whole) != len(iks)
 
 
-def mute_path(limb: IkLimb) -> str:
+def mute_path(limb: TwoBoneIk) -> str:
     """Data path of the constraint's mute."""
     return bpy.data.objects[limb.names.armature].pose.bones[limb.bone].constraints[limb.constraint].path_from_id("mute")
 
 
-def mute(limb: IkLimb) -> None:
+def mute(limb: TwoBoneIk) -> None:
     """Mute the constraint."""
     assign(bpy.data.objects[limb.names.armature].pose.bones[limb.bone].constraints[limb.constraint], "mute", value=True)

@@ -27,7 +27,7 @@ from ..versions import is_hidden
 from .rig_ik import COPYING, RigIk, RigReader
 from .skin import Skins
 from .trials import TrialRig, trial
-from .visible_bone import TURNS, Hindrance, ShownLimb
+from .visible_bone import TURNS, Hindrance, LimbInfluences
 
 TRIED = (1.0, 0.0)
 """Values to try for a switch property."""
@@ -67,7 +67,7 @@ def fk_settings(
     Properties are tried on a copy of the armature. What shows what, and what hinders the limb now, is read where it is not given.
     """
     skins = skins or Skins()
-    hindering = ShownLimb(armature, names, skins).hindrances if hindering is None else hindering
+    hindering = LimbInfluences(armature, names, skins).hindrances if hindering is None else hindering
     helpful: dict[Property, Sides] = {}
     switches: dict[Property, list[Hindrance]] = {}
     bare: list[Hindrance] = []
@@ -363,7 +363,7 @@ def _interface_range(owner: Object, path: str) -> tuple[float, ...]:
 
 def _hindering(armature: Object, names: ChainNames, skins: Skins, tried: TrialRig) -> list[Hindrance]:
     tried.layer.update()
-    return ShownLimb(armature, names, skins, tried).hindrances
+    return LimbInfluences(armature, names, skins, tried).hindrances
 
 
 class Influence(NamedTuple):

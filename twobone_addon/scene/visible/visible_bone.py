@@ -406,7 +406,7 @@ def on_chain(armature: Object, names: ChainNames, shown: Shown) -> list[Hindranc
     ]
 
 
-class ShownLimb:
+class LimbInfluences:
     """All deforming bones along a limb, and the one at its end, as they are now."""
 
     def __init__(self, armature: Object, names: ChainNames, skins: Skins, tried: TrialRig | None = None) -> None:

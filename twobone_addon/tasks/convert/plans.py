@@ -18,7 +18,7 @@ from ...records import replace
 from ...said import INFO, Sentence, note
 from ...scene.actions import strip_frames
 from ...scene.blender_types import Object, Scene
-from ...scene.bones import IkLimb, read_rest_bone, rotation_path
+from ...scene.bones import TwoBoneIk, read_rest_bone, rotation_path
 from ...scene.graph.motion_span import motion_span
 from ...scene.graph.rig_graph import RigGraph, Stillness
 from ...scene.keys.guarding import refuse_unwritable, unwritable
@@ -191,7 +191,7 @@ def _goes_on_outside(scene: Scene, plan: ChainPlan) -> bool:
     return first < plan.within[0] - NEAR_FRAME or last > plan.within[1] + NEAR_FRAME
 
 
-def _note_on_other_ik(ik: IkLimb) -> Sentence:
+def _note_on_other_ik(ik: TwoBoneIk) -> Sentence:
     return note(
         'IK constraint "{constraint}" of bone "{bone}" rotates the same bones, and is switched off with the other.',
         constraint=ik.constraint,
@@ -229,7 +229,7 @@ def without_overridden(limb: LimbPlan) -> LimbPlan:
     )
 
 
-def _influence_end(armature: Object, ik: IkLimb) -> IkEnd:
+def _influence_end(armature: Object, ik: TwoBoneIk) -> IkEnd:
     path = f"{ik.path}.influence"
     return IkEnd(path, 0.0, float(armature.path_resolve(path)), ik.bone, ik)
 
@@ -239,7 +239,7 @@ def limb_plan(
     plan: ChainPlan,
     shown: tuple[str, ...],
     *,
-    ik: IkLimb | None,
+    ik: TwoBoneIk | None,
     ends: tuple[IkEnd, ...],
     keyed_off: bool,
     further: tuple[FurtherBone, ...] = (),

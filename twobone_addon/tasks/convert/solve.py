@@ -28,7 +28,7 @@ from ...pipeline.pose.solving import CurveSamples, SolvedChain, rotation_curves,
 from ...records import replace
 from ...said import Sentence
 from ...scene.blender_types import Channel
-from ...scene.bones import IkLimb, ik_constraint, rotation_path, scale_path
+from ...scene.bones import TwoBoneIk, ik_constraint, rotation_path, scale_path
 from ...scene.keys.tables import NO_KEYS, ChannelKeys, StraightKeys
 from ...scene.sampling.quantities import Quantity, Samples
 
@@ -45,7 +45,7 @@ class IkEnd:
     """Its present value."""
     group: str
     """Name of the bone that it belongs to."""
-    ik: IkLimb | None
+    ik: TwoBoneIk | None
     """The constraint; `None` for a switch."""
 
 
@@ -67,7 +67,7 @@ class LimbPlan:
     """The chain that gets the keys."""
     shown: tuple[str, ...]
     """Bones whose pose is preserved: those that show the upper, the lower and the tip's bone, then those of `further`."""
-    ik: IkLimb | None
+    ik: TwoBoneIk | None
     """The constraint that makes the pose; `None` where a rig's switch chooses IK."""
     ends: tuple[IkEnd, ...]
     """Properties that switch its IK off: of `ik` first, then of other constraints on the same two bones; empty if it stays on."""
@@ -145,7 +145,7 @@ STRETCH_SHOWS = 5e-4
 
 
 @dataclass(frozen=True, slots=True)
-class SolvedLimb:
+class FkKeys:
     """A limb with its FK keys."""
 
     plan: LimbPlan
@@ -156,7 +156,7 @@ class SolvedLimb:
     """`(F,)` frames at which IK has the tip on its target."""
 
 
-def solve_limb(limb: LimbPlan, samples: Samples) -> SolvedLimb:
+def solve_limb(limb: LimbPlan, samples: Samples) -> FkKeys:
     """Find a limb's FK keys; raises a `TwoBoneError` where rotation and scale keys cannot reproduce its pose or be written."""
     samples = samples.on(limb.chain.frames)
     motion = plan_motion(limb.chain, samples)
@@ -203,7 +203,7 @@ def solve_limb(limb: LimbPlan, samples: Samples) -> SolvedLimb:
         keyed = replace(keyed, keys=[replace(key, lasting=key.path in limb.scale_paths()) for key in keyed.keys])
     switch_keys = [_keyed_over_range(limb, end) for end in limb.ends] if limb.keyed_off else []
     extra = [*_further_keys(limb, samples, shown), *switch_keys]
-    return SolvedLimb(limb, replace(keyed, keys=[*keyed.keys, *extra]), shown, on_target)
+    return FkKeys(limb, replace(keyed, keys=[*keyed.keys, *extra]), shown, on_target)
 
 
 def _solved(
@@ -353,7 +353,7 @@ def _keyed_over_range(limb: LimbPlan, end: IkEnd) -> ChannelKeys:
     return held_beside(keys, limb.chain.keyed[keys.channel], limb.chain.within, is_held, (end.present, end.present))
 
 
-def with_influence_off(solved: SolvedLimb) -> SolvedLimb:
+def with_influence_off(solved: FkKeys) -> FkKeys:
     """The limb with keys that switch its IK off in this action: over the range if the influence is animated, else throughout."""
     chain, keys = solved.plan.chain, list[ChannelKeys]()
     for end in solved.plan.ends:

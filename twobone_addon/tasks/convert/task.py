@@ -15,7 +15,7 @@ from ...errors import ChainError, TwoBoneError
 from ...pipeline.beginning import ToWrite
 from ...pipeline.chosen_actions import ALL, first_names, goes_on_beside, own_span, refuse_strips
 from ...pipeline.motion.plan_motion import points
-from ...pipeline.proof import SeenLimb, moved_bones, on_copies, refuse_movement, seen_below
+from ...pipeline.proof import SeenBones, moved_bones, on_copies, refuse_movement, seen_below
 from ...pipeline.report.reporting import chain_report
 from ...pipeline.report.reports import BakeReport, ChainReport, Refused, Results, Worst, bake_report, statement, with_notes
 from ...pipeline.report.units import Units, units_of
@@ -30,7 +30,7 @@ from ...scene.rig.constraints import is_turned_by_others, mute, mute_path
 from ...scene.sampling.quantities import Samples
 from ...settings.tasks import TABLES, ConvertSettings
 from .plans import Conversion, plan_limbs, without_overridden
-from .solve import LimbPlan, SolvedLimb, moved_points, solve_limb, with_influence_off
+from .solve import FkKeys, LimbPlan, moved_points, solve_limb, with_influence_off
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +62,7 @@ SEEN_TO_MOVE = 2e-3
 """Movement, relative to a limb's length, above which a conversion counts as visible; stretched IK has a quarter of that."""
 
 
-def converted_report(limb: SolvedLimb, proof: Samples | None, further_notes: Sequence[Sentence], units: Units) -> ConvertedReport:
+def converted_report(limb: FkKeys, proof: Samples | None, further_notes: Sequence[Sentence], units: Units) -> ConvertedReport:
     """Report of one limb; `proof` are samples after the conversion, `units` are the scene's."""
     keyed, ik = limb.keyed, limb.plan.ik
     chain = chain_report(keyed.solved, keyed.keys, None, drift=keyed.drift)
@@ -77,7 +77,7 @@ def converted_report(limb: SolvedLimb, proof: Samples | None, further_notes: Seq
     return extended(ConvertedReport, chain, **named, max_moved=max_moved)
 
 
-def _with_errors(chain: ChainReport, limb: SolvedLimb, proof: Samples) -> ChainReport:
+def _with_errors(chain: ChainReport, limb: FkKeys, proof: Samples) -> ChainReport:
     """The report with the tip's distance from the target, over frames at which the IK had it there."""
     plan = limb.plan.chain
     reached = limb.on_target[limb.keyed.solved.plan.report_rows]
@@ -89,7 +89,7 @@ def _with_errors(chain: ChainReport, limb: SolvedLimb, proof: Samples) -> ChainR
     return replace(chain, max_error=float(errors.max()), mean_error=float(errors.mean()))
 
 
-def _moved(limb: SolvedLimb, proof: Samples) -> Array:
+def _moved(limb: FkKeys, proof: Samples) -> Array:
     """Largest distance `(R,)` that any point of the limb's bones moved, at each frame that is measured, world units."""
     shown = proof.on(limb.plan.seen_frames)
     rows = np.searchsorted(limb.plan.chain.frames, limb.plan.seen_frames)
@@ -102,7 +102,7 @@ def _moved(limb: SolvedLimb, proof: Samples) -> Array:
     return farthest
 
 
-def _statement(limb: SolvedLimb, moved: Array, units: Units) -> Statement:
+def _statement(limb: FkKeys, moved: Array, units: Units) -> Statement:
     """Statement on the limb's largest deviation `moved` `(R,)` from its motion on IK."""
     plan, worst = limb.plan.chain, int(np.argmax(moved))
     size = np.cbrt(np.abs(np.linalg.det(limb.keyed.solved.motion.world_from_armature[0, :3, :3])))
@@ -119,10 +119,10 @@ def _statement(limb: SolvedLimb, moved: Array, units: Units) -> Statement:
 
 
 @dataclass(frozen=True, slots=True)
-class EndedLimb:
+class ConvertedKeys:
     """A limb with all its keys, and notes on how its IK is switched off."""
 
-    solved: SolvedLimb
+    solved: FkKeys
     notes: tuple[Sentence, ...]
 
 
@@ -132,7 +132,7 @@ class ToEnd:
 
     action: Action | None
     """The chosen action; `None` for whatever is played now."""
-    limbs: Sequence[SolvedLimb]
+    limbs: Sequence[FkKeys]
 
 
 class Endings:
@@ -164,7 +164,7 @@ class Endings:
             if others:
                 self._needed[path] = others
 
-    def ended(self, limbs: Sequence[SolvedLimb]) -> tuple[list[EndedLimb], list[ChainError]]:
+    def ended(self, limbs: Sequence[FkKeys]) -> tuple[list[ConvertedKeys], list[ChainError]]:
         """The limbs of one action, and the errors of those whose IK cannot be switched off for this action alone."""
         ended, errors = [], []
         for solved in limbs:
@@ -174,11 +174,11 @@ class Endings:
                 errors.append(error)
         return ended, errors
 
-    def _ended(self, solved: SolvedLimb) -> EndedLimb:
+    def _ended(self, solved: FkKeys) -> ConvertedKeys:
         limb = solved.plan
         others = next((self._needed[end.path] for end in limb.ends if end.path in self._needed), None)
         if others is None:
-            return EndedLimb(solved, ())
+            return ConvertedKeys(solved, ())
         linked = [action for action in others if not action.action.is_editable]
         notes = [
             note(
@@ -191,7 +191,7 @@ class Endings:
             for action in linked
         ]
         if limb.keyed_off:
-            return EndedLimb(solved, tuple(notes))
+            return ConvertedKeys(solved, tuple(notes))
         if limb.influence_refused is not None:
             raise ChainError(
                 "{limb} is used by other actions ({actions}), so it must be keyed off in this one. {remedy}",
@@ -199,7 +199,7 @@ class Endings:
                 actions=first_names(others),
                 remedy=limb.influence_refused.sentence,
             )
-        return EndedLimb(with_influence_off(solved), tuple(notes))
+        return ConvertedKeys(with_influence_off(solved), tuple(notes))
 
     def finish(self) -> None:
         """Mute the constraints that no action needs any more, and hold the others on in the actions that need them."""
@@ -219,7 +219,7 @@ Remark: TypeAlias = tuple[Statement, Sentence]
 class Converted:
     """The limbs of one action with all their keys, and their reports."""
 
-    limbs: Sequence[EndedLimb]
+    limbs: Sequence[ConvertedKeys]
     left: Sequence[TwoBoneError]
     """Errors of the limbs that cannot be converted."""
     endings: Endings
@@ -366,7 +366,7 @@ def _muted_elsewhere(scene: Scene, converted: Converted) -> list[Remark]:
     return [(statement("IK_OFF_OUTSIDE", {"first": f"{first:g}", "last": f"{last:g}"}), long_note)]
 
 
-def _solved(limbs: Sequence[LimbPlan], samples: Samples) -> tuple[list[SolvedLimb], list[ChainError]]:
+def _solved(limbs: Sequence[LimbPlan], samples: Samples) -> tuple[list[FkKeys], list[ChainError]]:
     """The solved limbs, and the errors of those that cannot be converted."""
     solved, errors = [], []
     for limb in limbs:
@@ -378,8 +378,8 @@ def _solved(limbs: Sequence[LimbPlan], samples: Samples) -> tuple[list[SolvedLim
 
 
 def _proved_unmoved(
-    scene: Scene, armature: Object, solved: Sequence[SolvedLimb], samples: Samples
-) -> Story[tuple[list[SolvedLimb], list[ChainError]]]:
+    scene: Scene, armature: Object, solved: Sequence[FkKeys], samples: Samples
+) -> Story[tuple[list[FkKeys], list[ChainError]]]:
     """The limbs that stay where they are without their IK, and the errors of those that would be seen to move.
 
     Where another constraint would take over that the IK had overridden, it is switched off as well.
@@ -392,7 +392,7 @@ def _proved_unmoved(
         chain = limb.plan.chain
         joints = chain.rest.rest_joints() @ np.array(armature.matrix_world.to_3x3()).T
         names = limb.plan.ik.names
-        seen = SeenLimb(armature.name, seen_below(armature, (names.upper, names.lower)), (), float(path_length(joints)))
+        seen = SeenBones(armature.name, seen_below(armature, (names.upper, names.lower)), (), float(path_length(joints)))
         before = yield Sample(seen.quantities(), chain.report_frames, "PROBES")
         slack = chain.settings.tolerance if chain.settings.keys == "REDUCE" else 0.0
         try:

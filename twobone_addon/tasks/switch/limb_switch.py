@@ -18,7 +18,7 @@ from ...pipeline.motion.sampling import sample
 from ...pipeline.plan.found_chain import chain_names, end_bone_of, find_chain, with_end
 from ...pipeline.plan.frame_choice import frame_range
 from ...pipeline.plan.planning import plan_chain, refuse_unwritable_chain
-from ...pipeline.proof import SeenLimb, Trial, seen_below
+from ...pipeline.proof import SeenBones, Trial, seen_below
 from ...pipeline.report.reports import statement
 from ...pipeline.stages import chain_changes, evaluation_of, with_steps
 from ...pipeline.story import Sample, Span, Story, with_range
@@ -53,12 +53,12 @@ from ...scene.visible.switches import (
     switch_frames,
     switched_bones,
 )
-from ...scene.visible.visible_bone import ShownLimb, shown_bone
+from ...scene.visible.visible_bone import LimbInfluences, shown_bone
 from ...settings import BakeSettings
 from ...settings.bake_options import KeySettings
 from ...settings.tasks import ConvertSettings
 from ..convert.plans import Conversion, limb_plan, plan_limbs
-from ..convert.solve import FurtherBone, LimbPlan, SolvedLimb, solve_limb
+from ..convert.solve import FkKeys, FurtherBone, LimbPlan, solve_limb
 from ..give.controls.baking import (
     Toe,
     control_reports,
@@ -126,12 +126,12 @@ def fk_settings_over(
     """
     skins = skins or Skins()
     settings_over: dict[tuple[str, str], Setting] = {}
-    key_frames = switch_frames(scene, armature, ShownLimb(armature, names, skins).deciding, within)
+    key_frames = switch_frames(scene, armature, LimbInfluences(armature, names, skins).deciding, within)
     states = set[Hashable]()
     with frame_and_edits_kept(scene):
         for frame in dict.fromkeys((within[0], 0.5 * (within[0] + within[1]), within[1], *key_frames)):
             scene.frame_set(round(frame))
-            shown = ShownLimb(armature, names, skins)
+            shown = LimbInfluences(armature, names, skins)
             state = tuple(shown.hindrances), state_of_switches(armature, shown.deciding)
             if state not in states:
                 states.add(state)
@@ -234,7 +234,7 @@ class SolvedPart:
     remarks: Sequence[Statement] = ()
     moved: float | None = None
     """Largest deviation of the limb's joints at the keyed frames, world units."""
-    converted: SolvedLimb | None = None
+    converted: FkKeys | None = None
     """The limb, where a Rigify limb was converted: other actions may need its IK."""
 
 
@@ -258,7 +258,7 @@ class LimbSwitch:
     """Where it is not on that side."""
     solve: Solve | None = None
     """`None` where the motion that the side already has is to be shown."""
-    seen: SeenLimb | None = None
+    seen: SeenBones | None = None
     remarks: Sequence[Statement] = ()
     controls: Sequence[str] = ()
     """Bones that pose the visible ones on the wanted side."""
@@ -305,7 +305,7 @@ def _to_own_keys(settings: BakeSettings, search: FkSearch, within: Span) -> Limb
     """Let the visible limb follow the keys that the chain has; raises a `TwoBoneError` where more than a switch hinders it."""
     armature, names, skins = search.armature, search.names, search.skins
     switches = fk_settings(armature, names, skins) if is_still(armature) else search.over(within)
-    if not switches and ShownLimb(armature, names, skins).hindrances:
+    if not switches and LimbInfluences(armature, names, skins).hindrances:
         raise ChainError(
             'Found no switch that puts the limb from "{upper}" to "{lower}" on FK. Set the influence of the constraints that it '
             "follows by hand.",
@@ -447,12 +447,12 @@ def _seen(
     skins: Skins,
     *,
     twists: bool = False,
-) -> SeenLimb:
+) -> SeenBones:
     """The bones by which the limb is seen, whose poses must stay."""
     sides = {copy.control for copy in moved if copy.is_copy}
     joints = read_rest_chain(armature, names, all_joints=False).rest_joints() @ np.array(armature.matrix_world.to_3x3()).T
     links = ((names.upper, names.lower), (names.lower, "" if names.tip_at_tail else names.tip)) if twists else ()
-    return SeenLimb(armature.name, seen_below(armature, shown, sides, skins), links, float(path_length(joints)))
+    return SeenBones(armature.name, seen_below(armature, shown, sides, skins), links, float(path_length(joints)))
 
 
 def _to_ik(scene: Scene, settings: BakeSettings, active: Object | None, skins: Skins) -> LimbSwitch:
