@@ -43,3 +43,7 @@ def test_fk_motion_goes_to_the_ik_controls_and_back(tmp_path):
 
 def test_a_paw_whose_heel_a_second_ik_turns_is_not_seen_to_move_on_the_way_to_ik(tmp_path):
     assert "The cat's paws stay where they are seen" in run("rigify_paws_scenario.py", tmp_path)
+
+
+def test_a_retarget_on_fk_that_shows_ik_is_refused_and_finished_once_it_shows_fk(tmp_path):
+    assert "Rigify's feet stand where the source's do" in run("rigify_retarget_scenario.py", tmp_path)
