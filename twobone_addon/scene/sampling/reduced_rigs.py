@@ -331,8 +331,11 @@ def pays(armature: Object, kept: set[str], frames: int) -> bool:
     return left_out * (frames - COMPARED) >= MAKING + MAKING_A_PART * parts
 
 
-def reduced_rig(armature: Object, kept: set[str]) -> ReducedRig | None:
-    """A reduced rig of an armature that poses the bones `kept`; `None` where Edit Mode cannot be entered now."""
+def reduced_rig(armature: Object, kept: set[str], *, plays: bool = True) -> ReducedRig | None:
+    """A reduced rig of an armature that poses the bones `kept`; `None` where Edit Mode cannot be entered now.
+
+    plays : it plays the armature's action, in which the other bones' curves are left out; else none
+    """
     data = with_fewer_bones(armature, kept)
     if data is None:
         return None
@@ -350,7 +353,10 @@ def reduced_rig(armature: Object, kept: set[str]) -> ReducedRig | None:
         for bone in [bone for bone in thing.pose.bones if bone.name not in kept]:
             for constraint in list(bone.constraints):
                 bone.constraints.remove(constraint)
-    _keep_curves(thing, owners)
+    if plays:
+        _keep_curves(thing, owners)
+    elif thing.animation_data is not None:
+        remove_played(thing)
     drivers = thing.animation_data.drivers if thing.animation_data else ()
     for fcurve in [fcurve for fcurve in drivers if owner_of(fcurve.data_path) not in owners]:
         thing.animation_data.drivers.remove(fcurve)
@@ -361,6 +367,18 @@ def reduced_rig(armature: Object, kept: set[str]) -> ReducedRig | None:
 def _is_at_rest_as(bone: Bone, other: Bone) -> bool:
     """Whether the rest poses of two bones are bit-identical."""
     return all(getattr(bone, name) == getattr(other, name) for name in ("matrix_local", "matrix", "head", "length"))
+
+
+def remove_played(copied: Object) -> None:
+    """Remove actions and strips from a copy; its drivers stay."""
+    data = copied.animation_data
+    if data is not None:
+        # In tweak mode the action of animation data cannot be changed.
+        data.use_tweak_mode = False
+        data.action = None
+        # Removing while walking Blender's own list would skip every other track.
+        for track in list(data.nla_tracks):
+            data.nla_tracks.remove(track)
 
 
 def _keep_curves(thing: Object, owners: Collection[str]) -> None:

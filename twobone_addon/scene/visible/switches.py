@@ -17,7 +17,7 @@ from ...core.array_types import Array
 from ...records import replace
 from ..blender_types import Channel, Constraint, FCurve, Object, PoseBone, Property, Scene
 from ..bones import ChainNames, constraint_path
-from ..graph.rig_graph import Node, Stillness
+from ..graph.rig_graph import Node, Stillness, drivers_by_owner
 from ..keys.reading import is_animated, moving_curves, read_frames
 from ..lookup import bone_owner, object_named, owner_of, resolved
 from ..restoring import Edit, apply_edits, component
@@ -27,7 +27,7 @@ from ..versions import is_hidden
 from .rig_ik import COPYING, RigIk, RigReader
 from .skin import Skins
 from .trials import TrialRig, trial
-from .visible_bone import TURNS, Hindrance, LimbInfluences
+from .visible_bone import TURNS, Hindrance, LimbInfluences, bones_along
 
 TRIED = (1.0, 0.0)
 """Values to try for a switch property."""
@@ -255,7 +255,9 @@ def _helpful_values(
     """
     helpful: dict[Property, Sides] = {}
     concerned = list(dict.fromkeys(hindrance for driven in switches.values() for hindrance in driven))
-    with trial(armature, [*(owner for owner, _ in switches), *steering_owners(armature, concerned)], skins=skins) as tried:
+    owners = [*(owner for owner, _ in switches), *steering_owners(armature, concerned)]
+    bones = bones_along(armature, names, skins) | {hindrance.bone for hindrance in concerned if not hindrance.armature}
+    with trial(armature, owners, skins=skins, bones=bones) as tried:
         fewest = len(_hindering(armature, names, skins, tried))
         ranges: dict[Property, DriverRange] = {}
         for has_range in (False, True):
@@ -447,7 +449,8 @@ def _tried_values(
     helpful: dict[Property, Sides] = {}
     constraints = {Hindrance(bone, name, acts=True) for influences in switches.values() for bone, name, _ in influences}
     owners = [*(owner for owner, _ in switches), *steering_owners(armature, constraints)]
-    with trial(armature, owners, skins=skins) as tried:
+    bones = {constraint.bone for constraint in constraints}
+    with trial(armature, owners, skins=skins, bones=bones) as tried:
         for found, influences in switches.items():
             copied = tried.copies[found.owner]
             now = copied.path_resolve(found.path)
@@ -520,8 +523,9 @@ def switched_bones(
     """
     if not settings:
         return []
+    skins = skins or Skins()
     owners = list(dict.fromkeys(setting.owner for setting in settings))
-    with trial(armature, owners, skins=skins) as tried:
+    with trial(armature, owners, skins=skins, bones=_may_be_moved(armature, settings, skins)) as tried:
         for bone in tried.thing.pose.bones:
             bone.matrix_basis = Matrix.Identity(4)
         other = _influence_values(tried, opposite(settings))
@@ -538,6 +542,37 @@ def switched_bones(
                 offset = np.linalg.inv(poses[bone.name]) @ poses[control.name] if has_size else np.eye(4)
                 switched.append(SwitchedBone(bone.name, control.name, offset, is_copy=source is not None))
     return switched
+
+
+def _may_be_moved(armature: Object, settings: Sequence[Setting], skins: Skins) -> set[str]:
+    """Names of the bones that settings might move: those with a constraint that reads what has them, and those that it turns."""
+    holders = {(setting.owner, owner_of(setting.path)) for setting in settings}
+    reads = skins.table(_holders_read, armature)
+    constraints = {
+        (bone.name, constraint.name)
+        for bone in armature.pose.bones
+        if len(bone.constraints)
+        and ((armature, bone_owner(bone)) in holders or reads.get(bone_owner(bone), set()) & {None, *holders})
+        for constraint in bone.constraints
+    }
+    return _moved_names(armature, constraints)
+
+
+Holder = tuple[Object, str]
+"""A datablock and what in it has properties, see `owner_of`."""
+
+
+def _holders_read(armature: Object) -> dict[str, set[Holder | None]]:
+    """What drivers of the constraints of each bone read, also through driven properties; `None` for more than properties."""
+    read = dict[str, set[Holder | None]]()
+    for owner, drivers in drivers_by_owner(armature).items():
+        of_constraints = [fcurve for fcurve in drivers if ".constraints[" in fcurve.data_path]
+        if not of_constraints:
+            continue
+        holders = {(found.owner, owner_of(found.path)) for found in _read_by(of_constraints)}
+        kinds = {variable.type for fcurve in of_constraints for variable in fcurve.driver.variables}
+        read[owner] = holders if kinds <= {"SINGLE_PROP"} else {None, *holders}
+    return read
 
 
 def _influence_values(tried: TrialRig, settings: Sequence[Setting]) -> dict[tuple[str, str], float]:

@@ -11,10 +11,13 @@ from mathutils import Matrix, Vector
 
 from ..blender_types import Object, ViewLayer
 from ..graph.rig_graph import Node
-from ..sampling.reduced_rigs import redirect
+from ..sampling.reduced_rigs import ReducedRig, needed_bones, pays, redirect, reduced_rig, remove_played
 from .skin import Skins
 
 STAGE_NAME = ".twobone_trial"
+
+AS_FRAMES = 40
+"""Frames that take as long as a trial: a change of a property takes five times as long as a frame, and it makes about eight."""
 
 ANGLE = 0.4
 """Radians by which a chain is turned: far more than rounding, less than joint limits forbid."""
@@ -40,16 +43,27 @@ class TrialRig:
 
 @contextmanager
 def trial(
-    armature: Object, steering: Iterable[bpy.types.ID] = (), *, skins: Skins | None = None, with_followers: bool = True
+    armature: Object,
+    steering: Iterable[bpy.types.ID] = (),
+    *,
+    skins: Skins | None = None,
+    with_followers: bool = True,
+    bones: Collection[str] | None = None,
 ) -> Iterator[TrialRig]:
-    """Copies, during a block, of an armature, its followers, and the datablocks `steering` that their drivers read."""
-    stage = bpy.data.scenes.new(STAGE_NAME)
-    followers = (skins or Skins()).followers(armature) if with_followers else ()
+    """Copies, during a block, of an armature, its followers, and the datablocks `steering` that their drivers read.
+
+    bones : those that are asked about, where the copy may lack all that they do not depend on; all by default
+    """
+    skins = skins or Skins()
+    followers = skins.followers(armature) if with_followers else ()
     originals = dict.fromkeys([armature, *followers, *steering])
-    copies = {original: original.copy() for original in originals}
+    is_whole = bones is None or followers or armature.data in originals
+    reduced = None if is_whole else _reduced(armature, bones, skins)
+    stage = bpy.data.scenes.new(STAGE_NAME)
+    copies = {original: reduced.thing if reduced and original == armature else original.copy() for original in originals}
     try:
         for copied in copies.values():
-            _remove_animation(copied)
+            remove_played(copied)
             if isinstance(copied, bpy.types.Object):
                 copied.data = copies.get(copied.data, copied.data)
                 copied.parent = copies.get(copied.parent, copied.parent)
@@ -59,8 +73,18 @@ def trial(
                 redirect(copied, before, after)
         yield TrialRig(copies[armature], stage.view_layers[0], copies)
     finally:
-        bpy.data.batch_remove(list(copies.values()))
+        own_data = [reduced.thing.data] if reduced and reduced.thing.data != armature.data else []
+        bpy.data.batch_remove([*copies.values(), *own_data])
         bpy.data.scenes.remove(stage)
+
+
+def _reduced(armature: Object, bones: Collection[str], skins: Skins) -> ReducedRig | None:
+    """A copy of an armature with only these bones and what they depend on; `None` where that might not pose them as it does.
+
+    Blender copies a whole rig each time that a property of it changes, which takes longer than to evaluate it.
+    """
+    kept = needed_bones(armature, bones, skins.graph) if pays(armature, set(), AS_FRAMES) else None
+    return None if kept is None or not pays(armature, kept, AS_FRAMES) else reduced_rig(armature, kept, plays=False)
 
 
 class Turned:
@@ -97,15 +121,3 @@ def _world_matrices(tried: TrialRig, named: dict[Object, str]) -> dict[Node, Mat
         if evaluated.id_type == "OBJECT" and evaluated.pose:
             matrices |= {(name, bone.name): evaluated.matrix_world @ bone.matrix for bone in evaluated.pose.bones}
     return matrices
-
-
-def _remove_animation(copied: Object) -> None:
-    """Remove actions and strips from a copy; its drivers stay."""
-    data = copied.animation_data
-    if data is not None:
-        # In tweak mode the action of animation data cannot be changed.
-        data.use_tweak_mode = False
-        data.action = None
-        # Removing while walking Blender's own list would skip every other track.
-        for track in list(data.nla_tracks):
-            data.nla_tracks.remove(track)

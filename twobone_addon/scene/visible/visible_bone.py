@@ -103,14 +103,7 @@ class MotionLinks:
 
     def shown_at(self, other: Object, point: Vector, near: float) -> list[Shown]:
         """The deforming bones of an armature that begin at a point and could follow the chain."""
-        to_world = self._armature.matrix_world
-        names = [
-            bone.name
-            for bone in other.data.bones
-            if bone.use_deform
-            and (other.matrix_world @ bone.head_local - to_world @ point).length <= near * to_world.median_scale
-        ]
-        return self._that_can_follow(other, names)
+        return self._that_can_follow(other, _starting_at(self._armature, other, point, near))
 
     def shown(self, node: Node) -> Shown:
         """A bone and its share."""
@@ -419,16 +412,42 @@ class LimbInfluences:
         """Every influence on what they follow, whether it hinders now or not."""
 
 
-def _shown_of_limb(armature: Object, names: ChainNames, skins: Skins, tried: TrialRig | None) -> list[Shown]:
+def bones_along(armature: Object, names: ChainNames, skins: Skins) -> set[str]:
+    """The armature's own bones among those that `LimbInfluences` traces the motion to, and the chain's."""
+    links = _links(armature, names)
+    _, mid, tip = links[-1]
+    at_end = _starting_at(armature, armature, tip, BESIDE * (tip - mid).length)
+    beside = (bone for chain, *ends in links for bone in (*chain, *deforming_beside(armature, *ends, skins)))
+    return {*beside, *at_end}
+
+
+def _links(armature: Object, names: ChainNames) -> list[tuple[set[str], Vector, Vector]]:
+    """The bones of the upper and of the lower link, and its two ends at rest."""
     root, mid, tip = _rest_joints(armature, names)
     above = {bone.name for bone in bones_between(armature, names.upper, names.lower)} - {names.lower}
+    return [(above, root, mid), ({names.lower}, mid, tip)]
+
+
+def _starting_at(armature: Object, other: Object, point: Vector, near: float) -> list[str]:
+    """Names of the deforming bones of an armature that begin at a point of the first one at rest."""
+    to_world = armature.matrix_world
+    return [
+        bone.name
+        for bone in other.data.bones
+        if bone.use_deform and (other.matrix_world @ bone.head_local - to_world @ point).length <= near * to_world.median_scale
+    ]
+
+
+def _shown_of_limb(armature: Object, names: ChainNames, skins: Skins, tried: TrialRig | None) -> list[Shown]:
     shown_bones: list[Shown] = []
-    for chain, start, end in ((above, root, mid), ({names.lower}, mid, tip)):
+    links = _links(armature, names)
+    tip = links[-1][-1]
+    for chain, start, end in links:
         linked = MotionLinks(armature, chain, skins, tried)
         shown_bones += [linked.shown((armature.name, name)) for name in chain]
         for other in (armature, *skins.followers(armature)):
             shown_bones += linked.shown_beside(other, start, end)
-            shown_bones += linked.shown_at(other, tip, BESIDE * (tip - mid).length) if end == tip else []
+            shown_bones += linked.shown_at(other, tip, BESIDE * (tip - start).length) if end == tip else []
     return shown_bones
 
 
