@@ -103,41 +103,77 @@ def has_own_keys(armature: Object, names: ChainNames) -> bool:
     return any(is_rotation_animated(armature.pose.bones[name]) for name in (names.upper, names.lower))
 
 
-class FkSearch:
-    """Finds the settings that put a limb on FK wherever in a range it is not; searches each range once."""
+Limb = tuple[Object, ChainNames]
+"""An armature and a chain of it."""
 
-    def __init__(self, scene: Scene, armature: Object, names: ChainNames, skins: Skins) -> None:
-        self._scene, self.armature, self.names, self.skins = scene, armature, names, skins
-        self._found: dict[Span, list[Setting]] = {}
+
+class FkSearches:
+    """Finds the settings that put limbs on FK wherever in a range they are not.
+
+    Each range is searched once, for all limbs that are expected there: playing a frame takes longer than to look at a limb.
+    """
+
+    def __init__(self, scene: Scene, skins: Skins) -> None:
+        self._scene, self.skins = scene, skins
+        self._expected: dict[Span, list[Limb]] = {}
+        self._found: dict[tuple[Limb, Span], list[Setting]] = {}
+
+    def expect(self, limb: Limb, within: Span) -> None:
+        """Take a limb that may be asked for over a range."""
+        self._expected.setdefault(within, []).append(limb)
+
+    def over(self, limb: Limb, within: Span) -> list[Setting]:
+        """The settings for a limb over a range; empty where it is on FK, or nothing would put it there."""
+        if (limb, within) not in self._found:
+            limbs = list(dict.fromkeys([limb, *self._expected.get(within, [])]))
+            settings = fk_settings_over(self._scene, limbs, within, self.skins)
+            self._found |= {(limb, within): found for limb, found in zip(limbs, settings, strict=True)}
+        return self._found[limb, within]
+
+
+@dataclass(frozen=True, slots=True)
+class FkSearch:
+    """Finds the settings that put a limb on FK wherever in a range it is not."""
+
+    searches: FkSearches
+    armature: Object
+    names: ChainNames
+
+    @property
+    def skins(self) -> Skins:
+        """What shows the limbs of the file."""
+        return self.searches.skins
 
     def over(self, within: Span) -> list[Setting]:
         """The settings for a range; empty where the limb is on FK, or nothing would put it there."""
-        if within not in self._found:
-            self._found[within] = fk_settings_over(self._scene, self.armature, self.names, within, self.skins)
-        return self._found[within]
+        return self.searches.over((self.armature, self.names), within)
 
 
-def fk_settings_over(
-    scene: Scene, armature: Object, names: ChainNames, within: tuple[float, float], skins: Skins | None = None
-) -> list[Setting]:
-    """Settings that put the limb on FK wherever in the range it is not; searched at its ends, middle and switch keys.
+def fk_settings_over(scene: Scene, limbs: Sequence[Limb], within: Span, skins: Skins) -> list[list[Setting]]:
+    """For each limb, the settings that put it on FK wherever in the range it is not; sought at its ends, middle and switch keys.
 
     Frames at which all that decides is as at an earlier one are not searched again.
     """
-    skins = skins or Skins()
-    settings_over: dict[tuple[str, str], Setting] = {}
-    key_frames = switch_frames(scene, armature, LimbInfluences(armature, names, skins).deciding, within)
+    usual = (within[0], 0.5 * (within[0] + within[1]), within[1])
+    asked = [
+        {*usual, *switch_frames(scene, armature, LimbInfluences(armature, names, skins).deciding, within)}
+        for armature, names in limbs
+    ]
+    settings_over: list[dict[tuple[str, str], Setting]] = [{} for _ in limbs]
     states = set[Hashable]()
     with frame_and_edits_kept(scene):
-        for frame in dict.fromkeys((within[0], 0.5 * (within[0] + within[1]), within[1], *key_frames)):
+        for frame in dict.fromkeys((*usual, *sorted(set().union(*asked)))):
             scene.frame_set(round(frame))
-            shown = LimbInfluences(armature, names, skins)
-            state = tuple(shown.hindrances), state_of_switches(armature, shown.deciding)
-            if state not in states:
-                states.add(state)
-                there = fk_settings(armature, names, skins, shown.hindrances)
-                settings_over |= {(setting.owner.name, setting.path): setting for setting in there}
-    return list(settings_over.values())
+            for limb, frames, found in zip(limbs, asked, settings_over, strict=True):
+                if frame not in frames:
+                    continue
+                shown = LimbInfluences(*limb, skins)
+                state = limb, tuple(shown.hindrances), state_of_switches(limb[0], shown.deciding)
+                if state not in states:
+                    states.add(state)
+                    there = fk_settings(*limb, skins, shown.hindrances)
+                    found |= {(setting.owner.name, setting.path): setting for setting in there}
+    return [list(found.values()) for found in settings_over]
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,14 +307,16 @@ class LimbSwitch:
         return self.solve is not None or not is_still(self.armature)
 
 
-def find_switch(scene: Scene, settings: BakeSettings, active: Object | None, skins: Skins, *, to: str, motion: str) -> LimbSwitch:
+def find_switch(
+    scene: Scene, settings: BakeSettings, active: Object | None, searches: FkSearches, *, to: str, motion: str
+) -> LimbSwitch:
     """Find what switches a limb to FK or IK over the range; raises a `TwoBoneError` where it cannot be switched."""
     armature = find_armature(settings.armature, active)
     names = chain_names(armature, settings)
     refuse_live(armature, (names.upper, names.lower))
     if to == "IK":
-        return _to_ik(scene, settings, active, skins)
-    search, within = FkSearch(scene, armature, names, skins), frame_range(scene, settings)
+        return _to_ik(scene, settings, active, searches.skins)
+    search, within = FkSearch(searches, armature, names), frame_range(scene, settings)
     if motion == "KEEP":
         return _to_own_keys(settings, search, within)
     if motion == "AUTO" and not is_moved_by_ik(search, within):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from ...core.array_types import Array
 from ...core.curves.frames import frame_grid
-from ...errors import ChainError
+from ...errors import ChainError, TwoBoneError
 from ...pipeline.chosen_actions import own_span
 from ...pipeline.plan.found_chain import chain_names
 from ...pipeline.plan.frame_choice import frame_range
@@ -33,7 +34,17 @@ from ...scene.visible.switches import set_value
 from ...settings import BakeSettings
 from ...settings.tasks import TABLES, SwitchSettings
 from ..convert.task import SEEN_TO_MOVE, Endings, ToEnd, playing_now
-from .limb_switch import NO_IK, LimbSwitch, SolvedPart, find_switch, has_own_keys, solve_parts, switch_changes, switch_report
+from .limb_switch import (
+    NO_IK,
+    FkSearches,
+    LimbSwitch,
+    SolvedPart,
+    find_switch,
+    has_own_keys,
+    solve_parts,
+    switch_changes,
+    switch_report,
+)
 from .reports import SwitchedLimbs, SwitchReport
 
 
@@ -95,11 +106,16 @@ def _found(
 ) -> list[LimbSwitch]:
     """The limbs to switch; of a whole character, those without IK stay as they are. Raises a `TwoBoneError`."""
     limbs, first = [], None
+    searches = FkSearches(scene, skins)
+    for chain in chains:
+        with suppress(TwoBoneError):  # which its own turn raises
+            armature = find_armature(chain.armature, active)
+            searches.expect((armature, chain_names(armature, chain)), frame_range(scene, chain))
     # To find the sides, the scene is played: that is no reading.
     for chain in chains:
         with named(chain):
             try:
-                limbs.append(find_switch(scene, chain, active, skins, to=settings.to, motion=settings.motion))
+                limbs.append(find_switch(scene, chain, active, searches, to=settings.to, motion=settings.motion))
             except ChainError as error:
                 if error.sentence.template != NO_IK or settings.scope == "CHAIN":
                     raise
