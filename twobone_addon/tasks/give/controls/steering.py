@@ -168,6 +168,9 @@ CHORD_STEPS = 2
 LARGEST_STEPS = (0.02, 0.3)
 """Largest change of log scale and pitch (radians) in one step."""
 
+LONGEST = 3.0
+"""Multiple of the last change of shape up to which a restart goes on from it."""
+
 SINGULAR = 2e-4
 """Ratio of the Jacobian's singular values below which the smaller one counts as 0."""
 
@@ -198,6 +201,17 @@ class BaseTrial:
         held = {role: _merged_channels(better, channels, self.held[role]) for role, channels in other.held.items()}
         short = np.where(at, other.short, self.short)
         return BaseTrial(shape, np.where(better, other.turn, self.turn), beyond, off, short, held)
+
+    def onward(self, before: BaseTrial, kick: float) -> Array:
+        """Changes `(F, 2)` of the shape to restart with: to where the error would vanish if it went on as since `before`.
+
+        Where the shape has not changed since, or that would be far away, only the pitch, by `kick`.
+        """
+        step, change = self.shape - before.shape, (self.off - before.off)[:, :2]
+        size = np.sum(change * change, axis=-1)
+        times = np.divide(-np.sum(self.off[:, :2] * change, axis=-1), size, out=np.zeros_like(size), where=size > 0.0)
+        is_near = (times > -1.0) & (times < LONGEST) & (times != 0.0) & (np.abs(step[:, 1]) > NEAR_STEPS[1])
+        return np.where(is_near[:, None], times[:, None] * step, [0.0, kick])
 
 
 def _merged_channels(better: Array, channels: BoneChannels, others: BoneChannels) -> BoneChannels:
@@ -354,8 +368,8 @@ class SteeredLimb:
             yield from self._look()
             if self._correct_roll():
                 continue
-            is_placed = np.all(self.aim_errors() <= self.tolerance)
-            if is_placed and np.all(end_errors(self.goals, self.now()) <= TURNED):
+            is_placed = (self.aim_errors() <= self.tolerance) & (end_errors(self.goals, self.now()) <= TURNED)
+            if np.all(is_placed if self.open is None else is_placed[self.open]):
                 return
 
     def _reach_tip(self) -> Steering:
@@ -452,28 +466,37 @@ class SteeredLimb:
         yield from self._settle()
         if self.control.ik is None or not self.control.ik.stretches:
             return
+        yield from self._reach_tip()
+        yield from self._reach_middle_joint()
+        yield from self._look()
         self.scales = True
-        self.shape = np.stack([np.zeros(count), bends(self.goals.joints)], axis=-1)
+        plain = self._trial_from_samples(self.shape, self.turn, self.beyond)
+        self.open = magnitude(plain.off) > RIGHT / 4.0
+        if not self.open.any():
+            return
+        # Scale and pitch are searched from the limb's bend on.
+        self.shape = np.outer(self.open, [0.0, 1.0]) * bends(self.goals.joints)[:, None]
         self._place_base()
         yield from self._look()
         yield from self._settle()
-        yield from self._fit_middle_joint()
+        yield from self._fit_middle_joint(plain)
 
-    def _fit_middle_joint(self) -> Steering:
+    def _fit_middle_joint(self, plain: BaseTrial) -> Steering:
         """Newton's method, frame by frame, for the base's scale and pitch that put the middle joint in place.
 
         Blender's IK stops within a tolerance, so the joint's place is a function of them with jumps, and smooth between them:
         wide finite-difference steps find the direction, small ones converge, and each frame continues from its best trial.
         """
-        best = self._trial_from_samples(self.shape, self.turn, self.beyond)
+        start = self._trial_from_samples(self.shape, self.turn, self.beyond)
+        before = best = plain.or_better(start)
         for number, (kick, near) in enumerate(FEW_ROUNDS if self.control.pole_acts else SHAPE_ROUNDS):
-            unsolved = magnitude(best.off) > (RIGHT / 2.0 if number < len(FEW_ROUNDS) else RIGHT)
+            unsolved = magnitude(best.off) > (RIGHT / 4.0 if number < len(FEW_ROUNDS) else RIGHT / 2.0)
             if not unsolved.any():
                 break
-            start, self.open = best, unsolved
+            start, self.open = best if number else start, unsolved
             if kick:
-                start = yield from self._trial(best.shape + np.outer(unsolved, [0.0, kick]), best.turn, best.beyond)
-                best = best.or_better(start)
+                start = yield from self._trial(best.shape + best.onward(before, kick), best.turn, best.beyond)
+                before, best = best, best.or_better(start)
             best = yield from self._search_round(start, best, near=near)
         self.shape, self.turn, self.beyond, self.held, self.open = best.shape, best.turn, best.beyond, best.held, None
 
