@@ -114,6 +114,8 @@ def _shown_instead(
     scene: Scene, armature: Object, names: ChainNames, within: tuple[float, float], skins: Skins
 ) -> Iterator[Poser]:
     """What keeps the visible bone of a limb from following it, where it shows the motion of other bones than the limb's own."""
+    if skins.moves_by_parents_alone(armature):
+        return
     for frame, shown in _shown_over(scene, armature, names, within, skins):
         if not shown.follows and shows_others(armature, names, shown):
             constraint = shown.hindrances[0].constraint if shown.hindrances else ""

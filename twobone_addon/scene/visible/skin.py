@@ -41,6 +41,8 @@ class Skins:
             if modifier.type == "ARMATURE"
         ]
         self._followers: dict[Object, list[Object]] = {}
+        self._moved = set[Object]()
+        """Armatures with constraints or drivers on their bones."""
         for armature in bpy.data.objects:
             if armature.type == "ARMATURE":
                 for read in {read for read in self._read_by(armature) if read is not None}:
@@ -68,6 +70,10 @@ class Skins:
         original = armature.original
         return [other for other in self._followers.get(original, []) if other not in {armature, original}]
 
+    def moves_by_parents_alone(self, armature: Object) -> bool:
+        """Whether no constraint and no driver moves its bones, nor those of another armature after it."""
+        return armature.original not in self._moved and not self.followers(armature)
+
     def deforms_a_mesh(self, armature: Object, bone: str = "") -> bool:
         """Whether a mesh has weights for a bone; without a bone, whether the armature deforms any mesh."""
         meshes = (mesh for mesh, modifier in self._meshes if modifier.object == armature.original)
@@ -77,11 +83,13 @@ class Skins:
         """Objects that constraints and drivers of an armature's bones read; before its first evaluation it has no pose."""
         for bone in armature.pose.bones if armature.pose else ():
             for constraint in bone.constraints:
+                self._moved.add(armature)
                 yield from (getattr(constraint, name, None) for name, _ in TARGETS)
                 if constraint.type == "ARMATURE":
                     yield from (entry.target for entry in constraint.targets)
         for owner, drivers in self.graph.drivers_of(armature).items():
             for fcurve in drivers if owner else ():
+                self._moved.add(armature)
                 yield from (target.id for variable in fcurve.driver.variables for target in variable.targets)
 
 
