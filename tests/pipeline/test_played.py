@@ -11,6 +11,7 @@ from mathutils import Euler, Vector
 from tests.tasks.checks.targets import curves_of
 from tests.tasks.scenes import BoneShape, add_empty, bake, build_armature, key_places, refusal, set_range
 from twobone_addon.pipeline import outside, played, run
+from twobone_addon.scene.versions import curve_bag
 
 LAST = 60
 PART = {"frame_range": "CUSTOM", "frame_start": 30.0, "frame_end": 34.0, "key_before": True, "key_after": True}
@@ -83,6 +84,52 @@ def test_a_cycle_over_too_many_frames_is_refused_and_its_whole_cycle_is_not(walk
     assert said.startswith('A Cycles modifier plays pose.bones["upper"].rotation_quaternion[0] over 29,983 frames')
     assert "Choose the frames of the cycle, 1 to 13, so that all repeats change" in said
     bake(**ON_TARGET, frame_range="CUSTOM", frame_start=1.0, frame_end=13.0)
+
+
+WHOLE = {"frame_range": "CUSTOM", "frame_start": 1.0}
+
+
+def give_lower(rig, *, first, period):
+    """Let the lower bone's cycle begin at another frame and have another length."""
+    for curve in (curve for curve in curves_of(rig) if '"lower"' in curve.data_path):
+        for key in curve.keyframe_points:
+            key.co.x = first + (key.co.x - 1.0) * period / 12.0
+        curve.update()
+
+
+@pytest.mark.parametrize("first, period, last", [(1.0, 8.0, 25), (3.0, 8.0, 25), (1.0, 6.0, 13), (5.0, 12.0, 25), (1.0, 5.0, 61)])
+def test_of_cycles_of_different_lengths_the_frames_that_both_repeat_after_are_named_and_help(walking, first, period, last):
+    give_lower(walking, first=first, period=period)
+    set_range(1, 30_000)
+    said = refusal(**ON_TARGET, **PART)
+    assert f"Choose the frames of the cycle, 1 to {last}, so that all repeats change, or shorten the scene's range." in said
+    bake(**ON_TARGET, **WHOLE, frame_end=float(last))
+    assert {curve.keyframe_points[-1].co.x for curve in curves_of(walking)} == {last}
+    once = tails(walking, range(2, last))  # At their ends, which differ, the one or the other key is seen.
+    np.testing.assert_allclose(tails(walking, range(2 * last, 3 * last - 2)), once, atol=1e-5)
+
+
+def test_of_cycles_that_never_repeat_together_no_frames_are_named(walking):
+    give_lower(walking, first=1.0, period=7.5)
+    set_range(1, 30_000)
+    said = refusal(**ON_TARGET, **PART)
+    assert said.endswith("which is too many to key. Shorten the scene's range.")
+    set_range(1, LAST)
+    before = tails(walking, BESIDE)
+    bake(**ON_TARGET, **PART)
+    np.testing.assert_allclose(tails(walking, BESIDE), before, atol=1e-5)
+
+
+def test_a_preview_range_is_named_only_where_it_is_on_and_a_shorter_one_helps(walking):
+    scene = bpy.context.scene
+    scene.use_preview_range = True
+    scene.frame_preview_start, scene.frame_preview_end = 1, 30_000
+    said = refusal(**ON_TARGET, **PART)
+    assert "1 to 13, so that all repeats change, or shorten the scene's range or its preview range." in said
+    before = tails(walking, BESIDE)
+    scene.frame_preview_end = 40
+    bake(**ON_TARGET, **PART)
+    np.testing.assert_allclose(tails(walking, BESIDE), before, atol=1e-5)
 
 
 def test_a_cycle_that_is_baked_as_a_whole_still_repeats(walking):
@@ -181,30 +228,76 @@ def corners(rig, bone, frames):
     return np.array(found)
 
 
+class Measured:
+    """How far the limb is, beside the keys, from where it was when this was made: what a report should say of that."""
+
+    def __init__(self, rig, monkeypatch):
+        self.rig, self.looked, choose = rig, [], outside._frames_to_look_at
+        monkeypatch.setattr(outside, "_frames_to_look_at", lambda *given: self.looked.append(choose(*given)) or self.looked[-1])
+        self.places = {bone: corners(rig, bone, self.frames) for bone in ("upper", "lower")}
+
+    frames = BESIDE
+
+    def check(self, report):
+        """Measure at the frames that were looked at, and compare with what is said."""
+        (moved,) = report["moved_outside"]
+        ways = {
+            bone: np.linalg.norm(corners(self.rig, bone, self.frames) - before, axis=-1).max(axis=-1)
+            for bone, before in self.places.items()
+        }
+        at = np.isin(self.frames, self.looked[-1])
+        lengths = {bone: self.rig.data.bones[bone].length for bone in ways}
+        most = max(ways, key=lambda bone: ways[bone][at].max() / lengths[bone])
+        far = np.array(self.frames)[(ways[most] > outside.ELSEWHERE * lengths[most]) & at]
+        assert (moved["name"], moved["action"]) == (most, "")
+        assert moved["max_moved_outside"] == pytest.approx(ways[most][at].max(), rel=1e-4)
+        assert (moved["frame_start"], moved["frame_end"]) == (far.min(), far.max())
+        # At the frames between those that were looked at it is no more than a little farther.
+        assert ways[most].max() < 1.5 * moved["max_moved_outside"]
+        said = re.escape(f"from where it was, from frame {moved['frame_start']:g} to {moved['frame_end']:g}.")
+        text = rf'Outside the new keys "{most}" is up to \S+ \S+ {said}'
+        assert [note for note in report["notes"] if re.fullmatch(text, note)]
+
+
 def test_the_proof_looks_outside(walking, monkeypatch):
-    """With the keys beside left out, as if they had been forgotten, the report says where the limb moved, and how far."""
+    """With the keys beside left out, as if they had been forgotten, the report says where the limb moved, and how far.
+
+    What is played in between, to measure that, leaves nothing behind.
+    """
     monkeypatch.setattr(played, "_with_played", lambda _owner, entry, *_, **__: entry)
-    looked, choose = [], outside._frames_to_look_at
-    monkeypatch.setattr(outside, "_frames_to_look_at", lambda *given: looked.append(choose(*given)) or looked[-1])
-    places = {bone: corners(walking, bone, BESIDE) for bone in ("upper", "lower")}
+    walking.keyframe_insert("location", index=0, frame=1)
+    walking.location.x = 0.25
+    measured, actions = Measured(walking, monkeypatch), len(bpy.data.actions)
+    walking.location.x = 0.25
     report = bake(**ON_TARGET, **PART)
-    (moved,) = report["moved_outside"]
-    ways = {
-        bone: np.linalg.norm(corners(walking, bone, BESIDE) - before, axis=-1).max(axis=-1) for bone, before in places.items()
-    }
-    at = np.isin(BESIDE, looked[0])
-    assert at.sum() == len(looked[0]) >= 10
-    lengths = {bone: walking.data.bones[bone].length for bone in ways}
-    most = max(ways, key=lambda bone: ways[bone][at].max() / lengths[bone])
-    far = [frame for frame, way in zip(BESIDE, ways[most], strict=True) if way > outside.ELSEWHERE * lengths[most]]
-    assert (moved["name"], moved["action"]) == (most, "")
-    assert moved["max_moved_outside"] == pytest.approx(ways[most][at].max(), rel=1e-4)
-    assert (moved["frame_start"], moved["frame_end"]) == (min(set(far) & set(looked[0])), max(set(far) & set(looked[0])))
-    # At the frames between those that were looked at it is no more than a little farther.
-    assert ways[most].max() < 1.5 * moved["max_moved_outside"]
-    said = re.escape(f"from where it was, from frame {moved['frame_start']:g} to {moved['frame_end']:g}.")
-    text = rf'Outside the new keys "{most}" is up to \S+ \S+ {said}'
-    assert [note for note in report["notes"] if re.fullmatch(text, note)]
+    assert (walking.location.x, len(bpy.data.actions)) == (0.25, actions)
+    measured.check(report)
+    assert len(measured.looked[-1]) >= 10
+
+
+def test_where_curves_are_all_that_plays_nothing_is_evaluated_to_look_outside(walking, monkeypatch):
+    """What was measured takes Blender as long as much of a short bake: only where a curve differs it is asked how far."""
+    asked, ask = [], run._Telling._answered
+
+    def heard(telling, asking, progress, **how):
+        def listening():
+            answer = None
+            while True:
+                try:
+                    request = asking.send(answer)
+                except StopIteration as end:
+                    return end.value
+                asked.append(request)
+                answer = yield request
+
+        return ask(telling, listening(), progress, **how)
+
+    monkeypatch.setattr(run._Telling, "_answered", heard)
+    bake(**ON_TARGET, **PART)
+    assert not asked
+    push_down(walking).repeat = 4.0
+    bake(**ON_TARGET, **PART)
+    assert len(asked) >= 2
 
 
 def put_and(spoil, monkeypatch):
@@ -218,21 +311,77 @@ def put_and(spoil, monkeypatch):
     monkeypatch.setattr(run, "put", put)
 
 
-def test_the_proof_looks_outside_where_plain_keys_are_all_that_plays(walking, monkeypatch):
+@pytest.fixture
+def keyed_once(walking):
+    """The same leg without its cycle."""
     for curve in curves_of(walking):
         curve.modifiers.remove(curve.modifiers[0])
+    return walking
+
+
+FIRST_FRAMES = {**PART, "frame_start": 6.0, "frame_end": 8.0}
+
+
+def lower_curve(rig):
+    return next(curve for curve in curves_of(rig) if '"lower"' in curve.data_path)
+
+
+def test_the_proof_looks_outside_where_plain_keys_are_all_that_plays(keyed_once, monkeypatch):
+    def spoil():
+        lower_curve(keyed_once).keyframe_points[0].co.y -= 0.2
+
+    assert bake(**ON_TARGET, **FIRST_FRAMES)["moved_outside"] == []
+    put_and(spoil, monkeypatch)
+    monkeypatch.setattr(Measured, "frames", [1, 2, 3, 4, *range(10, 14)])
+    measured = Measured(keyed_once, monkeypatch)
+    report = bake(**ON_TARGET, **FIRST_FRAMES)
+    measured.check(report)
+    assert report["moved_outside"][0]["frame_start"] == 1.0
+
+
+def test_the_proof_sees_that_a_curve_is_gone(keyed_once, monkeypatch):
+    def spoil():
+        curve_bag(keyed_once).fcurves.remove(lower_curve(keyed_once))
+
+    put_and(spoil, monkeypatch)
+    (moved,) = bake(**ON_TARGET, **FIRST_FRAMES)["moved_outside"]
+    assert moved["name"] == "lower"
+    assert moved["max_moved_outside"] > 0.01
+
+
+def test_the_proof_sees_what_shows_nowhere(keyed_once, monkeypatch):
+    """Euler angles of a bone that turns by quaternions have no effect, and are somebody's all the same."""
+    for frame in (1, 13):
+        keyed_once.pose.bones["lower"].keyframe_insert("rotation_euler", index=0, frame=frame)
 
     def spoil():
-        key = next(curve for curve in curves_of(walking) if '"lower"' in curve.data_path).keyframe_points[0]
-        key.co.y -= 0.2
+        next(curve for curve in curves_of(keyed_once) if "euler" in curve.data_path).keyframe_points[0].co.y += 1.0
 
-    part = {**PART, "frame_start": 6.0, "frame_end": 8.0}
-    assert "Outside the new keys" not in json.dumps(bake(**ON_TARGET, **part))
     put_and(spoil, monkeypatch)
-    report = json.dumps(bake(**ON_TARGET, **part)).replace('\\"', '"')
-    assert 'Outside the new keys "lower" moves otherwise than before, from frame 1 to ' in report
-    (moved,) = json.loads(bpy.context.window_manager.twobone_report)["moved_outside"]
+    report = bake(**ON_TARGET, **FIRST_FRAMES)
+    (moved,) = report["moved_outside"]
     assert (moved["name"], moved["max_moved_outside"], moved["frame_start"]) == ("lower", None, 1.0)
+    assert any(
+        note.startswith('Outside the new keys "lower" moves otherwise than before, from frame 1 to ') for note in report["notes"]
+    )
+
+
+def test_the_proof_sees_small_motion_of_a_small_rig(registered_addon, empty_file, monkeypatch):
+    set_range(1, 13)
+    shapes = (BoneShape("upper", (0, 0, 0.02), (0, -0.001, 0.01)), BoneShape("lower", (0, -0.001, 0.01), (0, 0, 0), "upper"))
+    rig = build_armature(shapes)
+    for frame in (1, 13):
+        for bone, path in (("upper", "location"), ("upper", "rotation_quaternion"), ("lower", "rotation_quaternion")):
+            rig.pose.bones[bone].keyframe_insert(path, frame=frame)
+    key_places(add_empty(), [(0.001, 0.003, 0.005)] * 3, first=6)
+
+    def spoil():
+        next(curve for curve in curves_of(rig) if "location" in curve.data_path).keyframe_points[0].co.y += 5e-5
+
+    assert bake(**ON_TARGET, **FIRST_FRAMES)["moved_outside"] == []
+    put_and(spoil, monkeypatch)
+    (moved,) = bake(**ON_TARGET, **FIRST_FRAMES)["moved_outside"]
+    assert moved["max_moved_outside"] == pytest.approx(5e-5, rel=1e-2)
 
 
 def test_the_proof_looks_outside_a_strip(walking, monkeypatch):

@@ -4,9 +4,10 @@ A new key changes a channel up to the next key that stays, and a strip between i
 was, however it is played: on either side, to the end of what is played. It takes a few frames, since what changes there by
 mistake does so over many.
 
-Where only keys are written, and curves are all that plays, what is seen is what the curves of the touched bones and objects say,
-which costs next to nothing. Where strips or a constraint's mute have a say, Blender evaluates all bones that show something of
-what is touched.
+Where only keys are written, and curves are all that plays, with their modifiers and their extrapolation, what is seen is what the
+curves of the touched bones and objects say, which costs next to nothing. Where these differ afterwards, Blender evaluates what is
+seen and what was, to say how far that is. Where strips or a constraint's mute have a say, it evaluates in any case, before and
+after, all bones that show something of what is touched.
 """
 
 from __future__ import annotations
@@ -17,11 +18,12 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ..core.array_types import Array
+from ..core.array_types import Array, Mask
 from ..core.arrays import magnitude
 from ..core.curves.frames import NEAR_FRAME
 from ..records import replace
 from ..said import Sentence, note
+from ..scene.actions import played_instead
 from ..scene.blender_types import Channel, FCurve, Object, Scene
 from ..scene.keys.reading import curve_values, read_frames
 from ..scene.keys.replaced import Span
@@ -30,8 +32,10 @@ from ..scene.keys.writing import Change
 from ..scene.lookup import bone_in, datablock_named
 from ..scene.sampling.evaluate import Verified
 from ..scene.sampling.quantities import Quantity, Samples
+from ..scene.sampling.stepping import at_once
 from ..scene.versions import curve_bag
-from .played import TakenOver, has_cycles, shown_frames
+from .motion.sampling import sample_steps
+from .played import TRACKS, TakenOver, has_cycles, shown_frames
 from .proof import seen_below
 from .report.reports import MovedOutside
 from .report.units import Units
@@ -61,26 +65,55 @@ class SeenOutside:
     """`(F,)`"""
     values: Values
     """What the curves of all that is touched play."""
-    look: Sample | None = None
-    """What Blender is to evaluate; `None` where the curves tell all."""
+    look: Sample
+    """What Blender is to evaluate: of all that is touched; nothing where curves tell all."""
     before: Samples | None = None
 
-    def changes(self, after: Samples | None, action: str) -> MovedOutside | None:
+    def changes(self, scene: Scene, action: str) -> Story[MovedOutside | None]:
         """What is somewhere else now, of all the most, with its frames; `None` where nothing is."""
-        if after is not None and self.before is not None and self.look is not None:
-            moved = _moved(self.look.quantities, self.before, after, action)
+        if self.before is not None:
+            moved = _moved(self.look.quantities, self.before, (yield self.look), action)
             if moved is not None:
                 return moved
+        differ = dict(self._differing())
+        if not differ:
+            return None
+        if self.before is None:
+            moved = yield from self._moved_by(scene, differ, action)
+            if moved is not None:
+                return moved
+        (owner, channel), rows = next(iter(differ.items()))
+        at = self.frames[rows]
+        return MovedOutside(bone_in(channel.path) or owner.name, action, None, float(at[0]), float(at[-1]))
+
+    def _differing(self) -> Iterator[tuple[tuple[Object, Channel], Mask]]:
+        """The curves that play something else now, or are gone, each with a mask `(F,)` of the frames."""
         for (owner, channel), before in self.values.items():
             bag = curve_bag(owner)
             fcurve = bag.fcurves.find(channel.path, index=channel.array_index) if bag is not None else None
             if fcurve is None:
+                yield (owner, channel), np.ones(len(self.frames), dtype=bool)
                 continue
-            differ = np.abs(curve_values(fcurve, self.frames) - before) > OTHERWISE * max(1.0, float(np.abs(before).max()))
+            size = max(_size_of_values(owner, channel), float(np.abs(before).max()))
+            differ = np.abs(curve_values(fcurve, self.frames) - before) > OTHERWISE * size
             if differ.any():
-                at = self.frames[differ]
-                return MovedOutside(bone_in(channel.path) or owner.name, action, None, float(at[0]), float(at[-1]))
-        return None
+                yield (owner, channel), differ
+
+    def _moved_by(self, scene: Scene, differ: Mapping[tuple[Object, Channel], Mask], action: str) -> Story[MovedOutside | None]:
+        """What these curves have moved, measured at the frames at which they differ."""
+        rows = np.logical_or.reduce(list(differ.values()))
+        touched: dict[Object, set[str]] = {}
+        for owner, channel in differ:
+            touched.setdefault(owner, set()).add(bone_in(channel.path))
+        quantities = _shown_of(touched)
+        if not quantities or any(curve_bag(owner) is None for owner in touched):
+            return None
+        look = replace(self.look, quantities=quantities, frames=self.frames[rows])
+        after = yield look
+        # Nobody else is to see what is played in between, so this is not left to others.
+        with played_instead(scene, {place: self.values[place][rows] for place in differ}, look.frames):
+            before = at_once(sample_steps(scene, quantities, look.frames, evaluation=look.evaluation, verified=look.verified))
+        return _moved(quantities, before, after, action)
 
 
 def said_moved(moved: MovedOutside, units: Units) -> Sentence:
@@ -140,12 +173,19 @@ def seen_outside(
         for owner, bones in touched.items()
         for fcurve in _curves_of(owner, bones)
     }
-    is_more_than_keys = taken or write.paths() or any(change.destination == "NLA" or change.sets for change in write.changes)
-    quantities = _shown_of(touched) if is_more_than_keys else []
-    if not quantities:
-        return SeenOutside(frames, values)
+    is_below = any(kept.source == TRACKS for kept in taken)
+    is_more_than_curves = is_below or write.paths() or any(change.destination == "NLA" or change.sets for change in write.changes)
+    quantities = _shown_of(touched) if is_more_than_curves else []
     look = Sample(quantities, frames, "SCENE" if in_scene else "PROBES", verified=verified or Verified())
-    return SeenOutside(frames, values, look, (yield look))
+    return SeenOutside(frames, values, look, (yield look) if quantities else None)
+
+
+def _size_of_values(owner: Object, channel: Channel) -> float:
+    """What a difference of a channel's values is small against: of a bone's place its length, which also tiny rigs have."""
+    if owner.id_type != "OBJECT" or not bone_in(channel.path) or not channel.path.endswith(".location"):
+        return 1.0
+    bone = owner.pose.bones.get(bone_in(channel.path)) if owner.pose is not None else None
+    return 1.0 if bone is None else max(min(1.0, float(bone.length)), 1e-9)
 
 
 def _touched(write: Write) -> dict[Object, set[str]]:

@@ -434,8 +434,8 @@ class _Telling:
             looking = seen_outside(self.scene, kept.write, kept.taken, in_scene=in_scene, verified=verified)
             told.seen = yield from self._answered(looking, progress)
 
-    def _answered(self, asking: Story[Answer], progress: _Progress) -> Steps[Answer]:
-        """Sample what the runner itself needs to know before it writes."""
+    def _answered(self, asking: Story[Answer], progress: _Progress, *, is_proof: bool = False) -> Steps[Answer]:
+        """Sample what the runner itself needs to know before it writes, or to prove what it has written."""
         answer = None
         with closing(asking):
             while True:
@@ -443,7 +443,7 @@ class _Telling:
                     request = asking.send(answer)
                 except StopIteration as end:
                     return end.value
-                answer = yield from self._sampled(request, progress, is_proof=False)
+                answer = yield from self._sampled(request, progress, is_proof=is_proof)
 
     def _sampled(self, request: Sample, progress: _Progress, *, is_proof: bool) -> Steps[Samples]:
         if is_proof and self._is_skipped:
@@ -501,9 +501,8 @@ class _Telling:
                 with ExitStack() as made:
                     yield from self._tell(told, told.action, progress, made, stage="verify")
                     if told.seen is not None:
-                        look = told.seen.look
-                        seen = None if look is None else (yield from self._sampled(look, progress, is_proof=True))
-                        told.moved = told.seen.changes(seen, told.action)
+                        changes = told.seen.changes(self.scene, told.action)
+                        told.moved = yield from self._answered(changes, progress, is_proof=True)
                         told.notes += [said_moved(told.moved, units_of(self.scene))] if told.moved is not None else []
                 if progress.is_unseen:
                     yield progress.at(1.0)

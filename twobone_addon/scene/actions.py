@@ -7,7 +7,7 @@ channels are set to rest, and everything else that any of the actions animates t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -19,15 +19,25 @@ from ..core.array_types import Array
 from ..core.curves.frames import FRAME_DECIMALS, NEAR_FRAME
 from ..errors import ObjectError
 from .blender_types import Action, AnimData, Channel, CurveBag, NlaStrip, NlaTrack, Object, Property, Scene
-from .keys.destinations import animated_channels
+from .keys.destinations import animated_channels, trial_actions
 from .keys.ledger import Ledger, is_set
 from .keys.reading import AT_REST, is_keyed_to, read_frames
 from .keys.tables import StraightKeys
 from .keys.writing import write_keys
 from .lookup import BONES, bone_in
-from .restoring import Edit, apply_edits, present_values, unkeyed_edits
-from .versions import action_bag_of, all_bags, assign_slot, ensure_bag_of, identifier_of, object_slots, own_slot, played_slots
-from .writer import playing
+from .restoring import Edit, apply_edits, edits_kept, present_values, unkeyed_edits
+from .versions import (
+    action_bag_of,
+    all_bags,
+    assign_slot,
+    curve_bag,
+    ensure_bag_of,
+    identifier_of,
+    object_slots,
+    own_slot,
+    played_slots,
+)
+from .writer import drop_curve, playing, unnoted
 
 MOST_STRANGERS = 0.5
 """Fraction of an action's bones that the armature may lack, at most; else the action was made for another one."""
@@ -358,6 +368,23 @@ def staged(scene: Scene, armature: Object, actions: Sequence[OwnAction], followe
         # Evaluation writes the values of curves to their properties, so what was set by hand and not keyed comes after it.
         apply_edits([edit for edit in edits if edit.datablock != armature or edit.path not in stage.written])
         apply_edits(stage.given_back())
+
+
+@contextmanager
+def played_instead(scene: Scene, values: Mapping[tuple[Object, Channel], Array], frames: Array) -> Iterator[None]:
+    """Let channels play other values `(F,)` at `frames` `(F,)` during a block, and anything between these.
+
+    They are played from copies of the actions, which stay as they are.
+    """
+    owners = list(dict.fromkeys(owner for owner, _ in values))
+    with unnoted(), edits_kept(scene, owners, set()), trial_actions(owners):
+        for (owner, channel), played in values.items():
+            bag = curve_bag(owner)
+            fcurve = bag.fcurves.find(channel.path, index=channel.array_index)
+            if fcurve is not None:  # Its modifiers go with it.
+                drop_curve(bag, fcurve)
+            write_keys(bag, [StraightKeys(*channel, owner.name, frames, played, "LINEAR")], frames[0], frames[-1])
+        yield
 
 
 def _player(thing: Object) -> _Player:

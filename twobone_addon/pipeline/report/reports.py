@@ -71,7 +71,7 @@ class MovedOutside:
     action: str
     """Name of the action, where several were chosen; empty where it is what is played."""
     max_moved_outside: float | None
-    """Largest distance of any point of it from where it was; `None` where only values of curves were compared."""
+    """Largest distance of any point of it from where it was; `None` where its curve differs and nothing is seen to move."""
     frame_start: float
     """First frame at which that was seen."""
     frame_end: float
