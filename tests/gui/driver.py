@@ -107,6 +107,18 @@ class User:
         yield from self.move(x, y)
         yield from self.press("LEFTMOUSE")
 
+    def click_go_on(self, before: Picture | None, opened: Picture | None) -> Steps:
+        """Click the button with which an open dialog goes on, which is drawn as the chosen one; `before`: without the dialog."""
+        if before is None or opened is None:  # Nobody can look for it: Enter presses it, too.
+            yield from self.press("RET")
+            return
+        chosen = bpy.context.preferences.themes[0].user_interface.wcol_regular.inner_sel
+        place = opened.new_patch(tuple(chosen)[:3], before)
+        assert place is not None, "no dialog has opened"
+        # It lights up under the mouse, and is pressed thereafter.
+        yield from self.move(*place)
+        yield from self.click(*place)
+
     def drag(self, start: tuple[float, float], end: tuple[float, float], stops: int = 4) -> Steps:
         """Hold the left button from one place to another, with some stops between."""
         yield from self.move(*start)

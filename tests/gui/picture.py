@@ -16,6 +16,9 @@ CLOSE = 0.12
 AROUND = 3
 """Pixels around a place: lines are a few pixels wide."""
 
+PATCH = 1000
+"""Pixels that a patch has at least: less than a button, more than what is drawn smoothly beside it."""
+
 # Numbers at the head of an X window dump, as they follow on each other in XWDFile.h.
 HEADER_SIZE, WIDTH, HEIGHT, BYTES_PER_LINE, COLORS = 0, 4, 5, 12, 19
 HEADER = struct.Struct(">25I")
@@ -60,6 +63,12 @@ class Picture:
     def differs(self, other: "Picture", place: tuple[int, int]) -> bool:
         """Whether the place looks otherwise than in another picture."""
         return bool((np.abs(self.around(place) - other.around(place)).max(axis=-1) > CLOSE).any())
+
+    def new_patch(self, color: tuple[float, float, float], other: "Picture") -> tuple[int, int] | None:
+        """The middle of what has this colour and had not in another picture, such as a button; `None` where nothing has."""
+        here, there = (np.abs(seen.colors - color).max(axis=-1) <= CLOSE for seen in (self, other))
+        rows, columns = np.nonzero(here & ~there)
+        return (int(np.median(columns)), int(np.median(rows))) if len(rows) > PATCH else None
 
     def around(self, place: tuple[int, int]) -> np.ndarray:
         """The colours at a place."""

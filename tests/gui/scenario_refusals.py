@@ -25,6 +25,7 @@ dialogs = []
 
 def prepare():
     prepare_walk(24)
+    bpy.context.scene.frame_set(1)  # An undo step shows what is keyed, so nothing is to be posed beside that.
     bpy.ops.ed.undo_push(message="Made")
 
 
@@ -139,6 +140,55 @@ def cycle_over_too_many_frames_noticed_late():
     module("interface.running.progress").PATIENCE_IN_SECONDS = -1.0
 
 
+CYCLE = 1, 24
+"""First and last frame of the walk, which repeats."""
+
+
+def is_baked_over_cycle():
+    """Whether the leg's curves are keyed over all of their cycle, which repeats as before."""
+    paths = {f'pose.bones["{bone}"].rotation_quaternion' for bone in (leg().upper, leg().lower)}
+    curves = [curve for curve in curves_of(rig()) if curve.data_path in paths]
+    assert len(curves) == 4 * len(paths), sorted(paths)
+    baked = [[key.co.x for key in curve.keyframe_points if key.type == "GENERATED"] for curve in curves]
+    if not any(baked):
+        return False
+    assert {(keys[0], keys[-1]) for keys in baked} == {CYCLE}, baked
+    assert all(len(curve.keyframe_points) == len(keys) for curve, keys in zip(curves, baked, strict=True))
+    period = CYCLE[1] - CYCLE[0]
+    for curve in curves:
+        assert [modifier.type for modifier in curve.modifiers] == ["CYCLES"]
+        for frame in range(CYCLE[0] + 1, CYCLE[1]):
+            assert abs(curve.evaluate(frame + 1000 * period) - curve.evaluate(frame)) < 1e-4, (curve.data_path, frame)
+    return True
+
+
+GONE_ON = {cycle_over_too_many_frames: is_baked_over_cycle, cycle_over_too_many_frames_noticed_late: is_baked_over_cycle}
+"""What the dialog's own button is clicked for, and whether that is reached."""
+
+MOST_WAITS = 100
+"""Looks at whether it is."""
+
+
+def go_on(user, case, without, is_done):
+    """Click the dialog's own button; what it does is one step to undo."""
+    opened = yield from user.look(case)
+    before = state()
+    yield from user.click_go_on(without, opened)
+    for _ in range(MOST_WAITS):
+        yield from user.wait(3)
+        if is_done():
+            break
+    else:
+        raise AssertionError((case, "the button does nothing"))
+    yield from user.wait(10)
+    yield from user.picture(f"{case}_gone_on")
+    assert is_done()
+    yield from user.hover("WINDOW")
+    yield from user.press("Z", ctrl=True)
+    yield from user.wait(8)
+    assert not differences(before), (case, "one Ctrl-Z after the button", differences(before)[:3])
+
+
 ASKED = (
     (no_target, "bake(", "No target is chosen. Choose an object"),
     (bones_apart, "bake(", 'Bone "shin.R" is not a descendant of "thigh.L". Choose'),
@@ -190,13 +240,17 @@ def scenario(user):
         part = ICONS_IN_ROW if button == "chain_add(" else LEFT_IN_ROW if button == "live(" else PLACE_IN_ROW
         place = yield from user.find_button(f"bpy.ops.twobone.{button}", part)
         dialogs.clear()
+        without = (yield from user.look(case)) if put_wrong in GONE_ON else None
         yield from user.click(*place)
         yield from user.wait(5)
         yield from user.picture(case)
         x, y = user.place
-        yield from user.move(x - BESIDE, y)
-        yield from user.press("ESC")
-        yield from user.wait(3)
+        if put_wrong in GONE_ON:
+            yield from go_on(user, case, without, GONE_ON[put_wrong])
+        else:
+            yield from user.move(x - BESIDE, y)
+            yield from user.press("ESC")
+            yield from user.wait(3)
         if (put_wrong, button, words) in ASKED:
             (said,) = set(dialogs)
         else:
