@@ -126,3 +126,15 @@ def test_no_contact_is_partly_planted_where_audit_finds_no_slide(empty_file, fol
     planted, audit = planted_and_audited(folder, character, clip)
     assert not any(chain["partly"] for chain in planted["chains"])
     assert "slide" not in audit["sentence"]
+
+
+@pytest.mark.parametrize("character, clip", [("Spider", "Spider_Walk"), ("Rat", "Rat_Walk"), ("FarmLlama", "Jump")])
+def test_plant_says_of_each_contact_once_what_is_not_held_and_speaks_of_skating_as_audit_does(
+    empty_file, folder, character, clip
+):
+    """The spider's walk is a cycle, in which a contact that is left begins with the end of one that is held."""
+    planted, audit = planted_and_audited(folder, character, clip)
+    for chain in planted["chains"]:
+        for contact in chain["partly"]:
+            assert not any(left["first"] <= contact["last"] and contact["first"] <= left["last"] for left in chain["left"])
+    assert ("of low frames still move" in planted["sentence"]) == ("skates at" in audit["sentence"])

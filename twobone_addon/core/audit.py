@@ -168,6 +168,19 @@ class StanceMeasures:
     below it."""
 
 
+CONTACT_FAST = 0.3
+"""Mean speed of standing feet along the ground, metres a second, above which they skate; clean walks have up to 0.21, those
+of a network that skates at least 0.35."""
+
+
+def may_skate(speed: float, *, stands: bool) -> bool:
+    """Whether low frames of a foot that move may be skating, by the `standing_speed` of all feet, and whether it `stands` at all.
+
+    Toes are also low while they swing, so low frames alone prove nothing.
+    """
+    return not stands or speed > CONTACT_FAST
+
+
 def stances_of(places: Array, heights: Array, states: Codes, rate: float) -> list[StanceMeasures]:
     """Stances of one foot, on any of its points, that last at least a tenth of a second.
 

@@ -201,9 +201,6 @@ DEEP = 4.0
 """Multiple of the sinking limit that no sole may exceed, even briefly."""
 ALONE = 2.0
 """Multiple of the limit of all feet up to which one foot may slide or float: with fewer contacts, chance counts more."""
-CONTACT_FAST = 0.3
-"""Mean speed of standing feet along the ground, metres a second, above which they skate; clean walks have up to 0.21, those
-of a network that skates at least 0.35."""
 OFTEN = 0.25
 """Largest share of frames with sunk soles that is fine."""
 TORN = 0.01
@@ -631,8 +628,7 @@ def _checks(scene: Scene, plan: AuditPlan, solution: Audited) -> Iterator[_Check
         why, far = "{limb} was planted {share:.0%} of its length off the animation (frame {frame:g})", limb.departure or 0.0
         yield _compared(far, LARGE_REPAIR, limb.departure_frame or 0.0, why, share=far, **who)
         start = limb.contacts[0].first if limb.contacts else float(frames[0])
-        # Toes are also low while they swing, so low frames alone do not prove skating; the speed of standing feet decides.
-        if limb.slide is None or solution.standing_speed > CONTACT_FAST:
+        if measures.may_skate(solution.standing_speed, stands=limb.slide is not None):
             why = "{limb} skates at {share:.0%} of its low frames"
             yield _compared(limb.skate_share or 0.0, settings.max_skate, start, why, share=limb.skate_share or 0.0, **who)
         if limb.sinking is not None and limb.sinking_share is not None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ....core.array_types import Array, Codes, Mask
 from ....core.arrays import every_row, magnitude
-from ....core.audit import STEP, pops, stances_of
+from ....core.audit import STEP, may_skate, metre, pops, stances_of, standing_speed
 from ....core.contacts.skating import skate_share
 from ....core.contacts.states import Contact, contacts_of_states, on_ball, on_heel, runs
 from ....core.curves.frames import ranges
@@ -34,7 +34,7 @@ from ..keys.curves import ChannelPieces
 from ..plan.contacts import floor_at_rest, ground_after
 from ..plan.feet import LegMotion
 from ..plan.planning import LegPlan, PlantingPlan
-from ..pose.standing import LARGE_REPAIR, Footing, Planted, PlantedLeg, least_moves
+from ..pose.standing import LARGE_REPAIR, Footing, LeftContact, Planted, PlantedLeg, least_moves
 from .reports import LegReport, Lengths, PartlyPlanted, PlantedContact, PlantReport, RootReport, SlidingContact
 
 SKATING_SPEED = 0.5
@@ -144,16 +144,19 @@ def slid_more(
     return sliding
 
 
-def partly_planted(leg: PlantedLeg, given: Codes, after: LegTrack, rate: float, *, tolerated: float) -> list[PartlyPlanted]:
+def partly_planted(
+    leg: PlantedLeg, given: Codes, after: LegTrack, rate: float, *, left: Sequence[LeftContact], tolerated: float
+) -> list[PartlyPlanted]:
     """The `given` contacts `(F,)` that the planted leg holds only in part and over which it slides by more than tolerated.
 
-    Audit finds them as they were given, so what is not held of them slides there. Up to a third of them may be landing and
-    lifting, see `stances_of`.
+    Audit finds them as they were given, so what is not held of them slides there; where two thirds are held, mostly those alone.
+    Contacts that are `left` are said as such: in a cycle they may begin with the end of one that is held.
     """
     partly, places = [], np.stack([after.heels, after.balls])
     for first, last in runs(given > 0):
         held = leg.states[first : last + 1] > 0
-        if held.any() and 3 * np.count_nonzero(held) < 2 * len(held):
+        is_left = any(contact.first <= after.frames[last] and after.frames[first] <= contact.last for contact in left)
+        if held.any() and 3 * np.count_nonzero(held) < 2 * len(held) and not is_left:
             whole = np.zeros_like(given)
             whole[first : last + 1] = given[first : last + 1]
             slide = max((stance.slide for stance in stances_of(places, places[..., 2], whole, rate)), default=0.0)
@@ -303,7 +306,7 @@ def plant_report(
     root_motion: str,
 ) -> PlantReport:
     """Make the report from the samples `before` planting, the contacts `given` to it, and the proof of the result."""
-    plan, chains, track_pairs, places, after = footing.plan, [], [], [], proof.samples
+    plan, chains, track_pairs, places, moved, after = footing.plan, [], [], [], [], proof.samples
     lefts, over = planted.left or [()] * len(planted.legs), _over_floor(footing, planted, before)
     for leg, visible, left, leg_given, off in zip(planted.legs, proof.visible, lefts, given, over, strict=True):
         leg_plan = leg.before.leg
@@ -315,10 +318,11 @@ def plant_report(
         then, now = _measured(footing, leg, footing.ground, old), None if new is None else _measured(footing, leg, later, new)
         track_pairs += [] if new is None else [(old, new)]
         places.append([then.places, *([] if now is None else [now.places])])
-        leg_report = _leg_report(footing, planted, leg, then, now, given=leg_given, keys=written)
+        moved += [] if now is None else [now]
+        leg_report = _leg_report(footing, planted, leg, then, now, given=leg_given, left=left, keys=written)
         causes = sliding_causes(leg.before, leg_report.contacts, after)
         notes = [*leg_report.notes, *causes]
-        chains.append(replace(leg_report, visible=visible, left=list(left), over_floor=off, notes=notes))
+        chains.append(replace(leg_report, visible=visible, over_floor=off, notes=notes))
     root, notes = None, list(plan.notes)
     if plan.root is not None:
         written = [channel for channel in keys if channel.pieces[0].path == plan.root.path]
@@ -338,8 +342,23 @@ def plant_report(
         lengths=lengths,
         skate_share_before=shares[0],
         skate_share_after=shares[1] if track_pairs else None,
+        still_skates=bool(moved) and _still_skates(plan, moved, given, lengths.leg),
         cycle_gap=gap,
     )
+
+
+def _still_skates(plan: PlantingPlan, legs: Sequence[_Measures], given: Sequence[Codes], leg_length: float) -> bool:
+    """Whether any of the planted legs skates, as Audit says it: in the contacts `given` to planting, or where it has none."""
+    tracks, rate, units = (
+        [leg.track.at(plan.frames) for leg in legs],
+        plan.frames_per_second,
+        metre(leg_length, 1.0 / plan.units.scale),
+    )
+    places = np.array([(track.heels, track.balls) for track in tracks])
+    speed = standing_speed(places, np.array(given), units, rate)
+    stances = [stances_of(points, points[..., 2], states, rate) for points, states in zip(places, given, strict=True)]
+    most = AuditSettings().max_skate
+    return any(leg.skate_share > most and may_skate(speed, stands=bool(stood)) for leg, stood in zip(legs, stances, strict=True))
 
 
 ONE_FLOOR, ANOTHER_FLOOR = 0.1, 0.5
@@ -374,6 +393,7 @@ def _leg_report(
     now: _Measures | None,
     *,
     given: Codes,
+    left: Sequence[LeftContact],
     keys: Sequence[ChannelPieces],
 ) -> LegReport:
     plan, leg_plan, frames = footing.plan, leg.before.leg, footing.plan.frames
@@ -411,6 +431,7 @@ def _leg_report(
             *_without_ground(footing, leg_plan.chain, leg.pins),
             *_inside_ground(footing, leg),
         ],
+        left=list(left),
         max_stretch=float(leg.ratios.max()),
         slid_more=[]
         if after is None
@@ -422,6 +443,7 @@ def _leg_report(
             given,
             after.at(frames),
             plan.frames_per_second,
+            left=left,
             tolerated=AuditSettings().max_slide * leg.before.length,
         ),
     )

@@ -208,7 +208,7 @@ class PlantReport(ClipReport):
     """All legs of a character."""
 
     SAYS_NOTES: ClassVar[bool] = False
-    UNTOLD: ClassVar[frozenset[str]] = frozenset({"lengths"})
+    UNTOLD: ClassVar[frozenset[str]] = frozenset({"lengths", "still_skates"})
 
     chains: list[LegReport]
     root: RootReport | None
@@ -217,6 +217,8 @@ class PlantReport(ClipReport):
     """Skate share of all chains together before planting."""
     skate_share_after: float | None
     """Skate share of all chains together after planting."""
+    still_skates: bool = False
+    """Whether Audit finds that any of them skates after planting; not in the JSON."""
     held_ground: str = ""
     """Name of a ground that deforms over time, whose shape at the current frame was used; empty otherwise."""
     cycle_gap: float | None = None
@@ -255,7 +257,7 @@ class PlantReport(ClipReport):
         if self.cycle_gap is not None and self.lengths.is_seen(self.cycle_gap):
             gap = {"distance": self.lengths.said(self.cycle_gap)}
             parts.append(Sentence("the cycle no longer closes (gap {distance})", gap))
-        if self.skate_share_after is not None and self.skate_share_after > MUCH_SLIDING:
+        if self.still_skates and self.skate_share_after is not None and self.skate_share_after > MUCH_SLIDING:
             share = {"share": f"{self.skate_share_after:.0%}"}
             parts.append(Sentence("{share} of low frames still move: give contacts if feet stand there", share))
         if self.is_on_top:
