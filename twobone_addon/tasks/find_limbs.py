@@ -13,6 +13,7 @@ from ..core.array_types import Array
 from ..core.limbs.body.judging import LimbKind
 from ..core.limbs.finding import FoundLimb, find_limbs, is_laid_out
 from ..core.limbs.skeleton import Skeleton
+from ..core.rig.rotations import unit
 from ..errors import ObjectError, SettingError, TwoBoneError
 from ..pipeline.live import go_live
 from ..pipeline.motion.action_poses import read_poses
@@ -62,18 +63,25 @@ def foot_of_chain(armature: Object, upper: str, lower: str, tip: str, tip_end: s
 
 
 def ahead(armature: Object, feet: list[tuple[str, str]]) -> Array:
-    """Horizontal unit direction `(3,)`, world space, in which the feet point in the present pose.
+    """Horizontal unit direction `(3,)`, world space, in which the feet point in the present pose; zeros where that is up or down.
 
-    Zeros where they point nowhere: up, down, or against each other.
+    Where they do not agree, the lowest one tells: a foot that is lifted behind hangs, and may point backward.
     """
+    if not feet:
+        return np.zeros(3)
     bones = armature.pose.bones
-    total = np.zeros(3)
-    for foot, toe in feet:
-        direction = np.array(armature.matrix_world.to_3x3() @ ((bones[toe].head if toe else bones[foot].tail) - bones[foot].head))
-        total += direction / max(float(np.linalg.norm(direction)), np.finfo(float).tiny)
-    horizontal = total * (1.0, 1.0, 0.0)
-    length = float(np.linalg.norm(horizontal))
-    return horizontal / length if length > AHEAD * np.linalg.norm(total) else np.zeros(3)
+    ends = np.array([[bones[foot].head, bones[toe].head if toe else bones[foot].tail] for foot, toe in feet], dtype=float)
+    ends = ends @ np.array(armature.matrix_world.to_3x3()).T
+    directions = unit(ends[:, 1] - ends[:, 0])
+    level = directions * (1.0, 1.0, 0.0)
+    total = directions.sum(axis=0)
+    if (level @ level.T).min() < 0.0 or _is_steep(total):
+        total = directions[np.argmin(ends[:, :, 2].mean(axis=1))]
+    return np.zeros(3) if _is_steep(total) else unit(total * (1.0, 1.0, 0.0))
+
+
+def _is_steep(direction: Array) -> bool:
+    return bool(np.linalg.norm(direction[:2]) <= AHEAD * np.linalg.norm(direction))
 
 
 STATEMENTS = {

@@ -4,7 +4,7 @@ import math
 
 import bpy
 import pytest
-from mathutils import Vector
+from mathutils import Matrix, Vector
 
 from tests.examples.recipe_scene import Walk, make_hero
 from tests.interface.acting import joints_world
@@ -14,6 +14,7 @@ from twobone_addon.interface import watching
 from twobone_addon.interface.overlay import data as overlay_data
 from twobone_addon.interface.sidebar import setting_panels
 from twobone_addon.interface.sidebar.panels import TWOBONE_PT_chains
+from twobone_addon.tasks.find_limbs import ahead
 
 
 @pytest.fixture
@@ -110,6 +111,23 @@ def test_forward_is_where_the_foot_points_in_the_pose_not_where_it_rests(with_fo
     root, knee, tip = overlay_data.update(bpy.context, unrolled_leg).picture.joints
     is_forward = (knee - (root + tip) / 2)[1] * turned > 0
     assert flip_text() == ("Bend Backward Instead" if is_forward else "Bend Forward Instead")
+
+
+@pytest.mark.parametrize("lifted, forward", [("left", -1.0), ("right", 1.0)])
+def test_a_runner_faces_where_the_foot_on_the_ground_points(empty_file, lifted, forward):
+    """The other one is lifted behind and points backward."""
+    rest = [BoneShape(side, (x, 0, 0.1), (x, -0.2, 0.02)) for side, x in (("left", 0.1), ("right", -0.1))]
+    runner = build_armature(rest)
+    runner.location = (0, 0, -5)
+    bones = runner.pose.bones
+    bones[lifted].matrix = Matrix.Translation((0, 0.3, 0.5)) @ Matrix.Rotation(math.radians(-150), 4, "X") @ bones[lifted].matrix
+    if lifted == "right":
+        runner.rotation_euler = (0, 0, math.pi)
+    bpy.context.view_layer.update()
+    ends = {bone.name: runner.matrix_world.to_3x3() @ (bone.tail - bone.head) for bone in bones}
+    assert ends["left"].y * ends["right"].y < 0.0
+    assert ahead(runner, [("left", ""), ("right", "")]) == pytest.approx((0.0, forward, 0.0), abs=1e-5)
+    assert ahead(runner, [(lifted, "")]) == pytest.approx((0.0, -forward, 0.0), abs=1e-5)
 
 
 def test_flip_names_the_sides_of_a_person_that_walks_along_y(empty_file):
