@@ -9,9 +9,10 @@ from tests.matrix.test_outside import TRIED
 from tests.promises.promises import Bench, settle
 from tests.promises.refused_calls import armature
 from tests.promises.tasks_under_test import TASKS
-from twobone_addon.interface import refusing
+from twobone_addon.interface import refusing, translating
 from twobone_addon.interface.rows import reason_of
 from twobone_addon.pipeline import played
+from twobone_addon.said import Sentence
 
 FEW, LAST = 30, 120
 """Frames that are too many to key here, and the last one of a scene that has more."""
@@ -78,6 +79,11 @@ def refused(task, call: dict, refusals: list) -> str:
     return refusals[-1].text() if len(refusals) > count else ""
 
 
+def templates_of(sentence: Sentence) -> set[str]:
+    """All texts that a sentence is made of."""
+    return {sentence.template}.union(*(templates_of(value) for value in sentence.values.values() if isinstance(value, Sentence)))
+
+
 @pytest.mark.parametrize("source", SOURCES)
 @pytest.mark.parametrize("task", HELPED.values(), ids=lambda task: task.name)
 def test_each_remedy_is_one_that_the_task_has_and_it_helps(bench, task, source, refusals):
@@ -87,6 +93,8 @@ def test_each_remedy_is_one_that_the_task_has_and_it_helps(bench, task, source, 
     assert (TOO_MANY in said) is not (task.name in NOTHING_PLAYED[source])
     if not said:
         return
+    for known in translating.sentences().values():
+        assert templates_of(reason_of(refusals[-1])) <= {english for _, english in known}
     assert ("destination NLA Strip" not in said) or "destination" in names
     assert ("Choose the frames" not in said) or "frame_range" in names
     assert ("Turn Loop on" not in said) or "loop" in names

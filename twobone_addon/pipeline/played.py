@@ -297,13 +297,13 @@ def _refuse_too_long(scene: Scene, taken: Sequence[TakenOver], options: Collecti
         return
     kept = too_long[0]
     # Either of both ends may be the farther one.
-    shorter = "the scene's range or its preview range" if scene.use_preview_range else "the scene's range"
+    shorter = Sentence("the scene's range or its preview range") if scene.use_preview_range else Sentence("the scene's range")
     what, remedy, kind, ends = Sentence("A Cycles modifier"), Sentence("Shorten {range}.", {"range": shorter}), "", {}
     if kept.source == TRACKS:
         track, length = _longest_track(kept)
         what = Sentence('NLA track "{track}"', {"track": track.name})
         # Beyond its strips a track holds still, and that is keyed as far as the scene goes.
-        shorter = "that track's strips" if length > MOST_FRAMES else shorter
+        shorter = Sentence("that track's strips") if length > MOST_FRAMES else shorter
         helps = "Choose the destination NLA Strip, or shorten {range}." if "destination" in options else "Shorten {range}."
         remedy, kind = Sentence(helps, {"range": shorter}), IN_STRIP if "destination" in options else ""
     else:
