@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.audit import stances_of
 from ...core.contacts.states import states_of_contacts
 from ...pipeline.chosen_actions import own_span
 from ...pipeline.plan.stored import stored_settings
@@ -20,12 +21,13 @@ from ...scene.keys.contact_keys import contact_path
 from ...scene.keys.replaced import WITH_FEET
 from ...scene.keys.writing import Change
 from ...scene.lookup import object_named
+from ...scene.sampling.quantities import Samples
 from ...scene.writer import assign
 from ...settings import BakeSettings
 from ...settings.feet import PlantSettings
-from ...settings.tasks import TABLES
+from ...settings.tasks import TABLES, AuditSettings
 from ..find_contacts.plan import ChainStates, noted_contacts, write_states
-from ..find_contacts.solve import solve_contacts
+from ..find_contacts.solve import FoundContacts, grounded_feet, solve_contacts
 from ..find_contacts.task import assumed_soles, why_none_stands
 from ..find_limbs import stored_limbs
 from ..give.baking import (
@@ -41,8 +43,9 @@ from ..give.baking import (
 from ..give.guides import missing_guides
 from .keys.anew import EarlierPlanting, earlier_planting, note_planting, planted_before, planting_changes
 from .plan.planning import LegPlan, PlantingPlan, PlantPlan, plan_planting
+from .pose.standing import LeftContact
 from .report.reporting import Proof, plant_report, proof_frames, proof_quantities, visible_ends, visible_leg
-from .report.reports import PlantReport
+from .report.reports import PartlyPlanted, PlantedContact, PlantReport
 from .solve import PlantSolution, solve_plan
 
 HELD = 550
@@ -92,7 +95,34 @@ def plant_feet(scene: Scene, settings: PlantSettings, active: Object | None, cho
     samples = yield Sample(proof_quantities(plan), frames, evaluation, share=0.5)
     looked = (yield Sample(seen, few_of(plan.frames), evaluation, start=0.5, share=0.25)) if seen else None
     proof = Proof(samples, [visible_leg(end, looked) for end in ends])
-    return report(proof, (yield from measured_guides(guided)))
+    planted = report(proof, (yield from measured_guides(guided)))
+    if any(chain.partly for chain in planted.chains):
+        samples = yield Sample(contacts.quantities(), contacts.frames, settings.evaluation, HELD, start=0.75, share=0.25)
+        lengths = [leg.before.length for leg in solved.planted.legs]
+        planted = as_found_again(planted, solve_contacts(contacts, samples), samples, lengths)
+    return planted
+
+
+def as_found_again(report: PlantReport, found: FoundContacts, samples: Samples, lengths: Sequence[float]) -> PlantReport:
+    """The report with the contacts held in part as they are `found` in the planted motion, as Audit finds them.
+
+    lengths : of the legs, world units
+    """
+    plan, feet, chains = found.plan, grounded_feet(found.plan, samples).feet, []
+
+    def shares(row: PartlyPlanted, contacts: Sequence[PlantedContact | PartlyPlanted | LeftContact]) -> bool:
+        return any(row.first <= contact.last and contact.first <= row.last for contact in contacts)
+
+    legs = zip(report.chains, feet.points, feet.heights, found.to_key(), lengths, strict=True)
+    for chain, points, heights, foot_states, length in legs:
+        rows = [
+            PartlyPlanted(float(plan.frames[stance.first]), float(plan.frames[stance.last]), stance.slide)
+            for stance in stances_of(points, heights, foot_states, plan.rate)
+            if stance.slide > AuditSettings().max_slide * length
+        ]
+        partly = [row for row in rows if shares(row, [*chain.contacts, *chain.partly]) and not shares(row, chain.left)]
+        chains.append(replace(chain, partly=partly))
+    return replace(report, chains=chains)
 
 
 def _write_contacts(plan: PlantPlan, solved: PlantSolution) -> None:

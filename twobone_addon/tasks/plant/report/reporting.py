@@ -144,19 +144,22 @@ def slid_more(
     return sliding
 
 
+LIKELY = 0.5
+"""Part of the slide that Audit tolerates from which on a contact held in part is worth being found again."""
+
+
 def partly_planted(
     leg: PlantedLeg, given: Codes, after: LegTrack, rate: float, *, left: Sequence[LeftContact], tolerated: float
 ) -> list[PartlyPlanted]:
     """The `given` contacts `(F,)` that the planted leg holds only in part and over which it slides by more than tolerated.
 
-    Audit finds them as they were given, so what is not held of them slides there; where two thirds are held, mostly those alone.
     Contacts that are `left` are said as such: in a cycle they may begin with the end of one that is held.
     """
     partly, places = [], np.stack([after.heels, after.balls])
     for first, last in runs(given > 0):
         held = leg.states[first : last + 1] > 0
         is_left = any(contact.first <= after.frames[last] and after.frames[first] <= contact.last for contact in left)
-        if held.any() and 3 * np.count_nonzero(held) < 2 * len(held) and not is_left:
+        if held.any() and not held.all() and not is_left:
             whole = np.zeros_like(given)
             whole[first : last + 1] = given[first : last + 1]
             slide = max((stance.slide for stance in stances_of(places, places[..., 2], whole, rate)), default=0.0)
@@ -444,7 +447,7 @@ def _leg_report(
             after.at(frames),
             plan.frames_per_second,
             left=left,
-            tolerated=AuditSettings().max_slide * leg.before.length,
+            tolerated=LIKELY * AuditSettings().max_slide * leg.before.length,
         ),
     )
 
