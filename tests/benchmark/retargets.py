@@ -169,7 +169,7 @@ CHARACTERS = {
     "suit": Character(MOTION / "suit_dance_100fps.bvh", CMU | {"spine2": "Spine2"}, splayed=True),
     "KayKit": Character(
         "kaykit_Med_MovementBasic.glb",
-        roles("hips spine chest head", "- upperarm.{} lowerarm.{} hand.{} upperleg.{} lowerleg.{} foot.{} toes.{}", "l", "r"),
+        roles("hips spine chest head", "- upperarm.{} lowerarm.{} wrist.{} upperleg.{} lowerleg.{} foot.{} toes.{}", "l", "r"),
         action="Walking_B",
     ),
     "ozz": Character("ozz_pab_run.fbx", OZZ),
