@@ -56,7 +56,7 @@ ENDS = {
     "scene/rig/rest_reading.py bone_path": UP,
     "scene/sampling/evaluate.py _passed": "at least one moment a step",
     "scene/sampling/reduced_rigs.py _lineage": UP,
-    "scene/sampling/reduced_rigs.py _bones_above": "the bones that are needed become more each time, or it ends",
+    "scene/sampling/reduced_rigs.py _nodes_above": "the bones that are needed become more each time, or it ends",
     "scene/sampling/stepping.py at_once": TOLD,
     "scene/sampling/stepping.py part_of_steps": TOLD,
     "scene/visible/switches.py _control_of": UP,

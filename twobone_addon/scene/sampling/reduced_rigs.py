@@ -27,7 +27,7 @@ from ...core.array_types import Array
 from ..blender_types import Bone, Constraint, Context, FCurve, Object, PoseBone, Scene
 from ..edit_mode import switch_edit_mode
 from ..graph.animation_reading import is_mixed, steers_bones
-from ..graph.rig_graph import RigGraph, drivers_by_owner, inverse_kinematics
+from ..graph.rig_graph import Node, RigGraph, drivers_by_owner, inverse_kinematics
 from ..lookup import bone_owner, objects_by_name, owner_of
 from ..versions import assign_slot, curve_bag, own_slot
 from .probes import is_bare
@@ -148,8 +148,9 @@ def needed_bones(armature: Object, bones: Iterable[str], finder: RigGraph) -> se
     """Names of the bones and of all bones of the armature that they depend on; `None` where these might not be enough."""
     if not _is_posed_plainly(armature):
         return None
-    kept = _bones_above(armature, set(bones), finder)
-    if kept is None or not _is_closed(armature, kept, finder) or _bends(armature, kept):
+    above = _nodes_above(armature, set(bones), finder)
+    kept = bones_among(armature, above)
+    if not kept or not _is_closed(armature, above, finder) or _bends(armature, kept):
         return None
     drivers = drivers_by_owner(armature)
     owners = owners_of(armature, kept)
@@ -169,16 +170,21 @@ def _is_posed_plainly(armature: Object) -> bool:
     return local and not steers_bones(data) and not is_mixed(armature.animation_data)
 
 
-def _bones_above(armature: Object, required: set[str], finder: RigGraph) -> set[str] | None:
-    """All bones that these depend on, also by IK and by properties that drivers read; `None` where that may not be all."""
+def bones_among(armature: Object, nodes: Iterable[Node]) -> set[str]:
+    """Names of the armature's bones among objects and bones."""
+    return {bone for owner, bone in nodes if owner == armature.name and bone in armature.pose.bones}
+
+
+def _nodes_above(armature: Object, required: set[str], finder: RigGraph) -> set[Node]:
+    """All that these bones depend on, also by IK and by properties that drivers read; nothing where that may not be all."""
     names = {bone_owner(bone): bone.name for bone in armature.pose.bones}
     drivers, turning = drivers_by_owner(armature), inverse_kinematics(armature)
     carriers = {constraint.as_pointer(): bone.name for bone in armature.pose.bones for constraint in bone.constraints}
     while True:
         above = finder.above([(armature.name, name) for name in required])
         if above.reads_scene:
-            return None
-        kept = {bone for owner, bone in above.nodes if owner == armature.name and bone in armature.pose.bones}
+            return set()
+        kept = bones_among(armature, above.nodes)
         read = {
             names[owner_of(target.data_path)]
             for owner in owners_of(armature, kept)
@@ -189,17 +195,16 @@ def _bones_above(armature: Object, required: set[str], finder: RigGraph) -> set[
         }
         turned_by = {carriers[constraint.as_pointer()] for name in kept for constraint in turning.get(name, [])}
         if turned_by and armature.pose.ik_solver != "LEGACY":
-            return None  # the iTaSC solver starts from the previous frame's pose
+            return set()  # the iTaSC solver starts from the previous frame's pose
         if read | turned_by <= kept:
-            return kept
+            return above.nodes
         # What drivers read and what IK turns has bones above it in turn, so look again until nothing is new.
         required = kept | read | turned_by
 
 
-def _is_closed(armature: Object, kept: set[str], finder: RigGraph) -> bool:
-    """Whether no other object that the bones depend on depends on the armature in turn."""
-    above = finder.above([(armature.name, name) for name in kept] or [(armature.name, "")])
-    others = {owner for owner, _ in above.nodes if owner != armature.name}
+def _is_closed(armature: Object, above: set[Node], finder: RigGraph) -> bool:
+    """Whether no other object among what bones depend on depends on their armature in turn."""
+    others = {owner for owner, _ in above if owner != armature.name}
     return not any(owner == armature.name for other in others for owner, _ in finder.above([(other, "")]).nodes)
 
 

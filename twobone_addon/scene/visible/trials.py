@@ -83,7 +83,7 @@ def _reduced(armature: Object, bones: Collection[str], skins: Skins) -> ReducedR
 
     Blender copies a whole rig each time that a property of it changes, which takes longer than to evaluate it.
     """
-    kept = needed_bones(armature, bones, skins.graph) if pays(armature, set(), AS_FRAMES) else None
+    kept = needed_bones(armature, bones, skins.graph)
     return None if kept is None or not pays(armature, kept, AS_FRAMES) else reduced_rig(armature, kept, plays=False)
 
 
