@@ -313,10 +313,11 @@ def values_over(scene: Scene, properties: Sequence[Property], frames: Array) -> 
     Where F-curves alone do not decide them, Blender evaluates the scene at every frame.
     """
     times, values = animation_times(scene, frames), np.zeros((len(properties), len(frames)))
+    animations = {owner: read_animation(owner) for owner in dict.fromkeys(owner for owner, _ in properties)}
     for number, (owner, path) in enumerate(properties):
         present, channel = owner.path_resolve(path), component(path)
         still = np.array([float(present)] if channel.path == path else owner.path_resolve(channel.path), dtype=float)
-        known = read_animation(owner).values(channel.path, still, times)
+        known = animations[owner].values(channel.path, still, times)
         if known is None:
             break
         # Blender truncates the curve's value for integers, and takes booleans as true from 1 on.
