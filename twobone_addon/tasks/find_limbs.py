@@ -189,16 +189,20 @@ class LimbsReport(Report):
         return joined(parts)
 
 
-def said_left_out(left_out: Sequence[LeftOutLimb]) -> list[Sentence]:
-    """Notes on what was left out and why, if anything was; first on that about which names and shape disagree."""
+def _because(bones: str, reason: str) -> Sentence:
+    return Sentence("{bones} ({reason})", {"bones": bones, "reason": Sentence(reason)})
+
+
+def said_left_out(left_out: Sequence[LeftOutLimb], apart: Sequence[str]) -> list[Sentence]:
+    """Notes on what was left out and why; first on what names and shape disagree about, and on bones that constraints join."""
     disputed = [bone for limb in left_out if limb.reason == "DISAGREE" for bone in limb.bones]
     bones = ", ".join([*disputed[: 2 * MOST], *["..."][: len(disputed[2 * MOST :])]])
     notes = [note("Names and shape disagree about {bones}: not listed. Store them by hand.", bones=bones)] if disputed else []
+    names = ", ".join([*apart[:MOST], *["..."][: len(apart[MOST:])]])
+    said = "Only constraints join {bones} to the bones before them; limbs are searched along parents. Parent each to that bone."
+    notes += [note(said, bones=names)] if apart else []
     left_out = [limb for limb in left_out if limb.reason != "DISAGREE"]
-    things = [
-        Sentence("{bones} ({reason})", {"bones": " / ".join(limb.bones), "reason": Sentence(STATEMENTS[limb.reason])})
-        for limb in left_out[:MOST]
-    ]
+    things = [_because(" / ".join(limb.bones), STATEMENTS[limb.reason]) for limb in left_out[:MOST]]
     if len(left_out) > MOST:
         things.append(Sentence("{count} more", {"count": len(left_out) - MOST}))
     return [*notes, note("Left out: {things}.", things=joined(things, "; "))] if things else notes
@@ -206,20 +210,8 @@ def said_left_out(left_out: Sequence[LeftOutLimb]) -> list[Sentence]:
 
 def said_named(limbs: Sequence[LimbReport]) -> list[Sentence]:
     """A note on limbs recognised by name against their shape, if there are any."""
-    things = [
-        Sentence("{bones} ({reason})", {"bones": limb.upper, "reason": Sentence(SHAPES[limb.shape_says])})
-        for limb in limbs
-        if limb.shape_says
-    ]
+    things = [_because(limb.upper, SHAPES[limb.shape_says]) for limb in limbs if limb.shape_says]
     return [note("Limbs recognised by name, against their shape: {things}.", things=joined(things, "; "))] if things else []
-
-
-def said_joined(armature: Object, limbs: Sequence[LimbReport]) -> list[Sentence]:
-    """A note on bones that only constraints join, where no leg was found."""
-    bones = [] if any(limb.kind == "LEG" for limb in limbs) else joined_by_constraints(armature)
-    names = ", ".join([*bones[:MOST], *["..."][: len(bones[MOST:])]])
-    said = "Only constraints join {bones} to the bones before them; limbs are searched along parents. Parent each to that bone."
-    return [note(said, bones=names)] if bones else []
 
 
 FRONT_AND_HIND = ("Front", "Hind")
@@ -407,6 +399,7 @@ def add_limbs(scene: Scene, settings: FindLimbsSettings, active: Object | None, 
         )
     found = yield from limbs_of(scene, armature)
     limbs = [record.report(rest_stands=found.limbs_from == "REST") for record in found]
+    apart = [] if any(limb.kind == "LEG" for limb in limbs) else joined_by_constraints(armature)
     report = LimbsReport(
         armature=armature.name,
         limbs=limbs,
@@ -414,7 +407,7 @@ def add_limbs(scene: Scene, settings: FindLimbsSettings, active: Object | None, 
         limbs_from=found.limbs_from,
         rest_is_no_pose=found.rest_is_no_pose,
         sides_differ=found.sides_differ,
-        notes=[*said_named(limbs), *said_joined(armature, limbs), *said_left_out(found.left_out)],
+        notes=[*said_named(limbs), *said_left_out(found.left_out, apart)],
     )
     yield Make(stored_limbs(armature, found.limbs))
     changes: list[Change] = []
