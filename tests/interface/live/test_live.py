@@ -394,17 +394,52 @@ def test_a_duplicate_is_named_and_gets_nodes_of_its_own(leg):
 
 
 @needs_nodes
-def test_a_deleted_helper_and_a_deleted_target_are_said(leg):
+def test_a_deleted_helper_is_said(leg):
     go_live(leg)
     bpy.data.objects.remove(live_limb_of(chain_of(leg)).helper)
     assert "helper of Live was deleted" in str(state_of(chain_of(leg)))
     bpy.ops.twobone.live(state="ON")
     assert state_of(chain_of(leg)) is None
     assert miss(leg) < ROUGH
-    bpy.data.objects.remove(chain_of(leg).target)
-    assert "lost its target" in str(state_of(chain_of(leg)))
-    bpy.ops.twobone.live(state="OFF")
+
+
+def deleted(target):
+    for thing in bpy.context.view_layer.objects:
+        thing.select_set(thing == target)
+    bpy.ops.object.delete()
+
+
+def removed(target):
+    bpy.data.objects.remove(target)
+
+
+@needs_nodes
+@pytest.mark.parametrize("delete", [deleted, removed])
+def test_without_its_target_the_limb_has_its_own_pose_again_and_it_is_said(leg, delete):
+    chain, posed = chain_of(leg), np.array(joints_world(leg, "upper", "lower"))
+    go_live(leg)
+    delete(chain.target)
+    bpy.context.view_layer.update()
+    bpy.context.view_layer.update()
+    assert not is_live(chain)
+    assert not bpy.data.node_groups
+    assert np.array_equal(np.array(joints_world(leg, "upper", "lower")), posed)
+    assert "lost its target" in str(state_of(chain))
+    chain.target = add_empty("Other")
+    assert state_of(chain) is None
+
+
+@needs_nodes
+def test_undo_of_a_deletion_makes_the_limb_live_again(leg):
+    go_live(leg)
+    bpy.ops.ed.undo_push(message="Live")
+    deleted(chain_of(leg).target)
+    bpy.ops.ed.undo_push(message="Deleted")
     assert not is_live(chain_of(leg))
+    bpy.ops.ed.undo()
+    rig = bpy.data.objects["Rig"]
+    assert is_live(chain_of(rig))
+    assert miss(rig) < ROUGH
 
 
 @needs_nodes

@@ -29,6 +29,8 @@ reasons: dict[Key, Sentence] = {}
 
 MADE_ANEW = "The bones were edited, so Live was made anew."
 
+LOST_TARGET = "Live has lost its target. Choose another one."
+
 CLEARED = "Live of an earlier version was switched off: {reason}"
 
 PAUSE_IN_SECONDS = 0.2
@@ -83,7 +85,7 @@ def state_of(chain: StoredChain) -> Sentence | None:
     if limb is not None and limb.mimics:
         return note("This copy moves with the Live of the original.")
     if limb is not None and chain.target is None:
-        return note("Live has lost its target. Choose another one.")
+        return note(LOST_TARGET)
     return reasons.get((chain.id_data.name, chain.name))
 
 
@@ -99,13 +101,16 @@ def setting_changed(chain: StoredChain, context: bpy.types.Context) -> None:
         at_end(partial(_renew_changed, context.scene, chain.id_data, str(chain.name)))
         return
     limb = live_limb_of(chain) if can_go_live() else None
+    key = chain.id_data.name, chain.name
+    if limb is None and chain.target is not None and reasons.get(key) == note(LOST_TARGET):
+        del reasons[key]
     if limb is None or limb.mimics or not chain.id_data.is_editable:
         return
     from ...pipeline.live import write_numbers
 
     with suppress(TwoBoneError):  # Making it anew is refused for the same reason, and says so.
         if write_numbers(chain.id_data, stored_settings(chain.id_data, chain, {}), limb):
-            reasons.pop((chain.id_data.name, chain.name), None)
+            reasons.pop(key, None)
             return
     _renew(context.scene, chain)
 
@@ -123,7 +128,7 @@ def _renew(scene: bpy.types.Scene, chain: StoredChain, told: Sentence | None = N
         with Transaction() as changes, changes.noting():
             start(scene, chain)
     except TwoBoneError as error:
-        told = error.sentence
+        told = error.sentence if chain.target is not None else note(LOST_TARGET)
         with Transaction() as changes, changes.noting():
             stop(chain)
     if told is not None:

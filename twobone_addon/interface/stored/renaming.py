@@ -7,6 +7,7 @@ from bpy.app.handlers import depsgraph_update_post, load_post, persistent, redo_
 
 from ...pipeline.plan.stored import GUIDES
 from ...scene.sampling.stage import STAGE_NAME
+from .live_limbs import is_live, setting_changed
 
 BONES = ("upper", "lower", "tip", "toe")
 """Properties of a chain that name a bone of its own armature."""
@@ -75,6 +76,8 @@ def _let_go(scene: bpy.types.Scene) -> None:
                     chain.lost_target = guide.name if name == "target" else chain.lost_target
                     cleared[armature.name, chain.name, name] = guide.name
                     setattr(chain, name, None)
+            if chain.target is None and is_live(chain):  # Removed by a script: Blender has cleared the pointer already.
+                setting_changed(chain, bpy.context)
             if chain.target is not None and chain.lost_target:
                 chain.lost_target = ""
 
