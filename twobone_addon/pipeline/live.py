@@ -14,13 +14,13 @@ from zlib import crc32
 import numpy as np
 
 from ..core.array_types import Array, SampledFrames
-from ..core.arrays import every_row, magnitude
+from ..core.arrays import across, every_row, magnitude
 from ..core.rig.channels import to_eulers
 from ..core.rig.inverse import is_uneven
 from ..core.rig.limb_normals import CLEAR_SINE, is_bent_at_rest, limb_bends
 from ..core.rig.plane_frames import letter_axes
-from ..core.rig.posing import laid_links, link_vectors, scale_carriers
-from ..core.rig.rotations import nearest_rotation, unit
+from ..core.rig.posing import hinge_axis, laid_links, scale_carriers
+from ..core.rig.rotations import carried, determinant, nearest_rotation, unit
 from ..core.solver.softness import far_zone, near_zone
 from ..errors import DependencyError, SettingError, TwoBoneError
 from ..records import replace
@@ -29,7 +29,7 @@ from ..scene.blender_types import Object, Scene
 from ..scene.bones import rest_numbers, rotation_channel, rotation_path
 from ..scene.keys.reading import is_animated, moving_curves
 from ..scene.keys.tables import HANDLES, KeyTable, read_keys
-from ..scene.live.limb_nodes import Angles, Followed, LimbNodes, PosedBone, PosedLimb, Source, build_limb
+from ..scene.live.limb_nodes import Angles, Followed, LimbNodes, PosedLimb, Source, build_limb
 from ..scene.live.limbs import LiveLimb, drop_limb, live_limbs, write_limb
 from ..scene.lookup import find_armature, object_named, rotation_values
 from ..scene.rig.constraints import is_constrained
@@ -53,6 +53,9 @@ CONSTANT = 2e-5
 EVEN = 1e-4
 """Greatest difference of scale along axes that counts as none: a constraint that mixes almost opposite rotations makes a third of
 it."""
+
+ROUNDED = 3e-7
+"""Greatest difference of a rest matrix from a rotation that single precision leaves in any case."""
 
 LINKS = 2
 
@@ -239,22 +242,43 @@ class _LimbConstants:
         # A bone that inherits no rotation is rigid in the armature's space, and only its root joint moves with its parent.
         self.is_in_armature = self.parent is None or not self.rest.upper.inherit_rotation
         if self.parent is not None and not self.is_in_armature:
-            base = self.parent
+            base = self.parent.copy()
         self._refuse_uneven(base)
-        self.turn = nearest_rotation(base[:, :3, :3])
+        inherited = [self._rows(matrix) for matrix in reference.inherited]
+        standing = np.linalg.solve(base[:, :3, :3], inherited[0])
+        standing /= np.cbrt(determinant(standing))[:, None, None]
+        self.standing = self._constant(standing, 1.0, UNEVEN)
+        base[:, :3, :3] @= self.standing
+        self.axes, self.turn = base[:, :3, :3], nearest_rotation(base[:, :3, :3])
+        metric = np.swapaxes(self.turn, -1, -2) @ self.axes
+        self.metric = self._constant(metric / np.cbrt(determinant(metric))[:, None, None], 1.0, UNEVEN)
         self.joints = _carried_points(np.linalg.inv(base), self._rows(reference.joints))
         self.length = float(np.mean(magnitude(np.diff(self.joints, axis=1)).sum(axis=1)))
-        inherited = [nearest_rotation(self._from_base(self._rows(matrix))) for matrix in reference.inherited]
         self.rotations = [self._rows(np.reshape(rotation, (-1, 3, 3))) for rotation in reference.rotations]
-        self.inherited, first = inherited, self.rotations[0]
-        self.between = nearest_rotation(np.swapaxes(inherited[0] @ first, -1, -2) @ inherited[1])
+        self.lower = nearest_rotation(np.linalg.solve(self.axes, inherited[1]))
+        self.between = np.swapaxes(self.rotations[0], -1, -2) @ self.lower
+        self.steps = np.diff(self.joints, axis=1)
+        upper, lower = self.rest.turning
+        bone = self.rest.bones[lower]
+        is_near = np.abs(self.metric - np.eye(3)).max() <= ROUNDED or lower != upper + 1
+        is_enough = bone.inherit_scale == "FULL" and plan.settings.plane in LIMB_PLANES and plan.settings.reach == "CLAMP"
+        self.inherits = "" if is_near or is_enough else bone.inherit_scale
+        if self.inherits:
+            self._set_lower_apart(inherited[1])
         self.posed = self._posed_limb()
+
+    def _set_lower_apart(self, inherited: Array) -> None:
+        """Give the lower link as if it turned with the upper bone: the nodes add how it inherits what is not quite a rotation."""
+        turn, link = self.rotations[0], self._rows(self.unaimed.reference.links[1])
+        self.between = self._rows(nearest_rotation(self.rest.bones[self.rest.turning[1]].offset[None, :3, :3]))
+        self.lower = turn @ self.between
+        size = np.cbrt(determinant(inherited) / determinant(self.axes))
+        if self.inherits == "ALIGNED":
+            size /= magnitude((self.metric @ turn)[..., 1])
+        self.steps[:, 1] = carried(self.lower, link) * size[:, None]
 
     def _rows(self, values: Array) -> Array:
         return np.array(every_row(values, self.count))
-
-    def _from_base(self, matrices: Array) -> Array:
-        return np.swapaxes(self.turn, -1, -2) @ matrices
 
     def _refuse_uneven(self, base: Array) -> None:
         sizes = np.linalg.svd(base[:, :3, :3], compute_uv=False)
@@ -286,16 +310,18 @@ class _LimbConstants:
         if not is_moving or not (moves_normal or moves_reference):
             return None
         is_opposite = settings.plane in LIMB_PLANES and self._is_bent_to_the_other_side()
-        steps = magnitude(np.diff(self.joints, axis=1))
+        steps = magnitude(self.steps)
         links = [
             np.swapaxes(rotation, -1, -2) @ unit(self._rows(link))[..., None] * steps[:, number, None, None]
             for number, (rotation, link) in enumerate(zip(self.rotations, self.unaimed.reference.links, strict=True))
         ]
-        parts = [
-            PosedBone(bone.name, self._rotation(before), self._vector(link[..., 0]))
-            for bone, before, link in zip(bones, (self.inherited[0], self.between), links, strict=True)
-        ]
-        return PosedLimb(*parts, is_opposite=is_opposite, moves_normal=moves_normal, moves_reference=moves_reference)
+        return PosedLimb(
+            between=self._rotation(self.between),
+            links=tuple(self._vector(link[..., 0]) for link in links),
+            is_opposite=is_opposite,
+            moves_normal=moves_normal,
+            moves_reference=moves_reference,
+        )
 
     def _is_bent_to_the_other_side(self) -> bool:
         """Whether the limb's own keys bend it clockwise about its normal; raises `SettingError` if not at all frames alike."""
@@ -327,6 +353,9 @@ class _LimbConstants:
             lower=self.rest.bones[lower].name,
             end=plan.end_bone.name if plan.end_bone is not None else "",
             above="" if self.is_in_armature else above,
+            standing=tuple(map(tuple, self.standing.tolist())),
+            metric=tuple(map(tuple, self.metric.tolist())),
+            inherits=self.inherits,
             plane="STILL" if still else "POLE" if settings.plane == "POLE" else "NORMAL",
             reach=settings.reach,
             inputs={**self._inputs(still=still), "Side": sides[0]},
@@ -339,6 +368,7 @@ class _LimbConstants:
             axes_space="OBJECT" if settings.plane == "OBJECT" else settings.plane_space,
             plane_object=settings.plane_object if settings.plane == "OBJECT" else "",
             end_rotation=settings.end_rotation if plan.end_bone is not None else "NONE",
+            end_carried=self._end_carried(),
             end_kept=self._end_kept(),
             end_turn=self._rotation((turn @ kept)[None]),
             influence=settings.influence,
@@ -391,22 +421,21 @@ class _LimbConstants:
     def _inputs(self, *, still: bool) -> dict[str, Any]:
         """Numbers for the inputs of the shared tree, but the side."""
         settings, reference, task = self.plan.settings, self.unaimed.reference, self.task
-        root, steps = self._root(), np.diff(self.joints, axis=1)
+        root, steps = self._root(), self.steps
         lengths = np.stack([self._constant(magnitude(step), self.length, UNEVEN) for step in np.moveaxis(steps, 1, 0)])
         inputs: dict[str, Any] = {
             "Root": root,
             **_plain_inputs(settings),
-            "Upper Before": self._rotation(np.swapaxes(self.inherited[0], -1, -2)),
         }
         reads_reference = self.posed is not None and self.posed.moves_reference
         if still:
-            after = [matrix @ rotation for matrix, rotation in zip(self.inherited, self.rotations, strict=True)]
+            after = [self.rotations[0], self.lower @ self.rotations[1]]
             if not reads_reference:
                 inputs |= {name: self._vector(steps[:, row]) for row, name in enumerate(("Link Upper", "Link Lower"))}
             if settings.reach != "CLAMP":
-                flat = magnitude(self._rows(link_vectors(task.frames, reference.joints)))
-                size = np.cbrt(np.abs(np.linalg.det(self.turn)))[:, None]
-                lengths = self._constant(flat * size, self.length, "Reach Soften or Stretch in a plane that turns")
+                normals = hinge_axis(self.axes, self._rows(task.frames[..., 2]))[:, None]
+                flat = magnitude(across(steps, np.broadcast_to(normals, steps.shape)))
+                lengths = self._constant(flat, self.length, "Reach Soften or Stretch in a plane that turns")
         else:
             laid = laid_links(reference, task.frames, task.laying)
             after = [self._rows(link.back) @ rotation for link, rotation in zip(laid, self.rotations, strict=True)]
@@ -427,11 +456,19 @@ class _LimbConstants:
         """The root joint in the helper's space, or in that of the bone that carries it."""
         if not self.is_in_armature or self.parent is None:
             return self._vector(self.joints[:, 0])
-        return self._vector(_carried_points(np.linalg.inv(self.parent), self.joints[:, :1])[:, 0])
+        joints = self._rows(self.unaimed.reference.joints)
+        return self._vector(_carried_points(np.linalg.inv(self.parent), joints[:, :1])[:, 0])
 
     def _direction(self, normals: Array) -> Any:
         turned = (np.swapaxes(self.turn, -1, -2) @ self._rows(normals)[..., None])[..., 0]
         return tuple(self._constant(turned, 1.0, "a limb whose plane turns with its own keys").tolist())
+
+    def _end_carried(self) -> tuple[Angles, Angles] | None:
+        """What the lower bone inherits from the upper one, and the end bone from the lower one, where it is that one's child."""
+        end = self.plan.end_bone
+        if end is None or self.plan.end_parent != self.rest.turning[1] or not end.inherit_rotation:
+            return None
+        return self._rotation(self.between), self._rotation(end.offset[None, :3, :3])
 
     def _end_kept(self) -> Angles:
         plan, motion = self.plan, self.motion
@@ -443,7 +480,7 @@ class _LimbConstants:
                 raise _not_exact(plan, "End Rotation Copy Target with mirrored or unevenly scaled objects")
             if settings.influence == 1.0 and "influence" not in plan.animated_settings:
                 return 0.0, 0.0, 0.0
-        own = nearest_rotation(self._from_base(self._rows(motion.end_pose)[:, :3, :3]))
+        own = np.swapaxes(self.turn, -1, -2) @ nearest_rotation(self._rows(motion.end_pose)[:, :3, :3])
         return self._rotation(own, "End Rotation for a bone with keys of its own")
 
 

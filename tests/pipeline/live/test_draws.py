@@ -15,7 +15,10 @@ from mathutils import Euler
 
 import twobone_addon
 from tests.pipeline.live.live_scene import (
+    EXACT,
     FRAMES,
+    LENGTH,
+    THICKNESS,
     allowed,
     bends,
     leg_on_a_body,
@@ -135,10 +138,14 @@ def rotation_path_of(bone):
     return {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}.get(bone.rotation_mode, "rotation_euler")
 
 
-def inexactness(rig):
-    """How far the bones' rest matrices are from rotations."""
-    rests = [np.array(bone.matrix_local)[:3, :3] for bone in rig.data.bones]
-    return max(np.abs(rest.T @ rest - np.eye(3)).max() for rest in rests)
+def shown(baked, axes):
+    """The least share of a link's length that the plane of the axes shows at each frame, `(F,)`; 1 for planes of the limb."""
+    if axes is None:
+        return np.ones(len(baked))
+    normals = np.cross(axes[:, 0], axes[:, 1])
+    links = np.diff(np.stack([baked[:, 0, 0], baked[:, 1, 0], baked[:, 2, 0]], axis=1), axis=1)
+    sizes = np.linalg.norm(links, axis=-1) * np.linalg.norm(normals, axis=-1)[:, None]
+    return (np.linalg.norm(np.cross(links, normals[:, None]), axis=-1) / sizes).min(axis=1)
 
 
 def refusal(settings):
@@ -160,10 +167,10 @@ def tried(number):
     if (why := refusal(settings)) is not None:
         return settings, why, None, None
     away = np.linalg.norm(baked - seen(rig, BONES), axis=-1).max(axis=(1, 2)) / size_of(rig)
-    sines = bends(baked, plane_axes(rig, settings))
-    # Rest matrices that are no rotations turn and stretch the links by half of what their squares lack, and the knee by more.
-    of_rests = inexactness(rig) / np.maximum(sines, inexactness(rig))
-    return settings, None, away, allowed(sines, np.abs(baked).max() / size_of(rig)) + of_rests
+    axes, distance = plane_axes(rig, settings), np.abs(baked).max() / size_of(rig)
+    # A link that leans out of a plane in which it turns is turned by what little of it the plane shows.
+    of_turns = THICKNESS / LENGTH * EXACT * distance / shown(baked, axes)
+    return settings, None, away, allowed(bends(baked, axes), distance) + of_turns
 
 
 @pytest.mark.parametrize("batch", range(BATCHES))

@@ -84,6 +84,25 @@ def inheriting(flag, hip=1.0):
     return change
 
 
+def on_a_hip_that_points_up(flag="FULL"):
+    """A thigh that points back along its parent, six degrees beside it: there Blender's rest matrices are the least exact."""
+
+    def change(rig):
+        bpy.ops.object.mode_set(mode="EDIT")
+        hip, thigh = rig.data.edit_bones["hip"], rig.data.edit_bones["up"]
+        hip.tail = hip.head - 0.25 * (thigh.vector.normalized() + 0.1 * thigh.x_axis)
+        hip.roll = 0.0
+        bpy.ops.object.mode_set(mode="OBJECT")
+        offset = np.array(rig.data.bones["hip"].matrix_local.inverted() @ rig.data.bones["up"].matrix_local)[:3, :3]
+        assert np.abs(offset.T @ offset - np.eye(3)).max() > 1e-5
+        for name in ("up", "lo"):
+            rig.data.bones[name].inherit_scale = flag
+        bent(rig)
+        with_pole(rig)
+
+    return change
+
+
 def hip_keyed_in_scale(rig):
     hip = rig.pose.bones["hip"]
     for frame, scale in ((1, 1.0), (12, 1.2), (24, 0.9)):
@@ -201,6 +220,21 @@ CASES = {
     "object mirrored unevenly, pole": (lambda rig: (with_pole(rig), scaled(-1, 1.3, 0.8)(rig)), {"plane": "POLE", "pole": "P"}),
     **{f"inherit scale {flag}": (inheriting(flag, 1.3), {}) for flag in ("FULL", "ALIGNED", "AVERAGE", "NONE")},
     "inherit scale FIX_SHEAR": (inheriting("FIX_SHEAR", 1.3), {}),
+    "thigh on a hip that points up": (on_a_hip_that_points_up(), {}),
+    "thigh, pole with an angle": (on_a_hip_that_points_up(), {"plane": "POLE", "pole": "P", "pole_angle": 0.6}),
+    "thigh, XZ of the world": (on_a_hip_that_points_up(), {"plane": "XZ", "plane_space": "WORLD", "reference": "POSE"}),
+    "thigh that stretches": (on_a_hip_that_points_up(), {"plane": "REST", "reach": "STRETCH", "stretch_start": 0.8}),
+    "thigh, end partly like the target": (on_a_hip_that_points_up(), {"end_rotation": "TARGET", "influence": 0.4}),
+    **{
+        f"thigh, shin inherits scale {flag}": (on_a_hip_that_points_up(flag), {"end_rotation": end, **settings})
+        for flag, end, settings in (
+            ("ALIGNED", "TARGET", {}),
+            ("AVERAGE", "KEEP", {"plane": "POLE", "pole": "P", "reach": "SOFTEN", "softness": 0.2}),
+            ("NONE", "NONE", {"plane": "YZ"}),
+            ("NONE_LEGACY", "TARGET", {"reference": "POSE"}),
+            ("FIX_SHEAR", "NONE", {"plane": "OBJECT", "plane_object": "P", "reference": "POSE"}),
+        )
+    },
     "scale keyed above": (hip_keyed_in_scale, {}),
     "upper bone moved and scaled": (moved_upper, {}),
     "other rotation modes": (in_other_modes, {}),

@@ -97,6 +97,11 @@ class Formula:
         """The vector transformed by a matrix, without its translation."""
         return self.node("FunctionNodeTransformDirection", way, matrix)
 
+    def matrix(self, rows: Any) -> Any:
+        """The matrix with these three rows of three numbers, without a translation."""
+        columns = [(*column, 0.0) for column in zip(*rows, strict=True)]
+        return self.node("FunctionNodeCombineMatrix", *(number for column in columns for number in column))
+
     def inverse(self, matrix: Value) -> Any:
         """The inverse of a matrix."""
         return self.node("FunctionNodeInvertMatrix", matrix)

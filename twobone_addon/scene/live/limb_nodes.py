@@ -1,9 +1,10 @@
 """What a limb that Blender poses is made of, and its datablocks: a helper object with a tree of its own, and constraints.
 
 The helper is an empty mesh in no collection, so that no view layer and no exporter meets it; a fake user keeps it. It stands
-where the bone above the limb stands, so that all its Object Infos are in the space in which the limb is rigid. Its tree stores a
-rotation for each bone of the limb as an attribute, which Geometry Attribute constraints in local space write to the bones: the
-rotations that a bake would key.
+where the bone above the limb stands, with the axes from which the upper bone turns, so that all its Object Infos are in the space
+in which the limb is rigid: also where these axes are not quite perpendicular, as rest matrices in single precision are not. Its
+tree stores a rotation for each bone of the limb as an attribute, which Geometry Attribute constraints in local space write to the
+bones: the rotations that a bake would key.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from functools import partial
 from typing import Any
 
 import bpy
+from mathutils import Matrix, Vector
 
 from ..blender_types import NodeTree, Object
 from ..bones import escaped, rotation_channel
@@ -23,11 +25,15 @@ from ..rig.constraints import ATTRIBUTE
 from ..versions import ensure_curve_bag, new_fcurve
 from ..writer import make
 from .expressions import Formula, Value, product_of_rotations
-from .marks import CONSTRAINT, CORE, HELPER, INFLUENCE, MARK, REFERENCE
-from .solver_trees import solver_tree
+from .limbs import stand_ins
+from .marks import CARRIES, CONSTRAINT, CORE, HELPER, INFLUENCE, MARK, REFERENCE
+from .solver_trees import METRIC, STRAIN, solver_tree
 
 Angles = tuple[float, float, float]
 """XYZ Euler angles of a rotation, which is how sockets hold one."""
+
+Rows = tuple[tuple[float, float, float], ...]
+"""The rows of a matrix."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,22 +45,13 @@ class Followed:
 
 
 @dataclass(frozen=True, slots=True)
-class PosedBone:
-    """One bone of a limb whose own rotation moves, and with it what the limb starts from."""
-
-    name: str
-    before: Angles
-    """Rotation that it inherits, from the helper's space, or from the upper bone's."""
-    link: tuple[float, float, float]
-    """Its link in its own space."""
-
-
-@dataclass(frozen=True, slots=True)
 class PosedLimb:
     """What the nodes read of the limb's own motion."""
 
-    upper: PosedBone
-    lower: PosedBone
+    between: Angles
+    """Rotation that the lower bone inherits from the upper one."""
+    links: tuple[tuple[float, float, float], ...]
+    """The link of each bone, in its own space."""
     is_opposite: bool
     """Whether the plane's normal is the one about which the limb is bent clockwise."""
     moves_normal: bool
@@ -84,7 +81,13 @@ class LimbNodes:
     end: str
     """Bone at the tip; empty where it is not turned."""
     above: str
-    """Bone whose space the helper has; empty for that of the armature."""
+    """Bone with which the helper moves; empty for the armature."""
+    standing: Rows
+    """The helper's axes in the space of what it moves with."""
+    metric: Rows
+    """From the helper's space to an equal one with perpendicular axes, that of its rotations; symmetric, almost the identity."""
+    inherits: str
+    """How the lower bone inherits scale, where that is not all and the axes are not quite perpendicular; else empty."""
     plane: str
     """`NORMAL`, `POLE` or `STILL`."""
     reach: str
@@ -103,6 +106,9 @@ class LimbNodes:
     """Space of the axes: `WORLD`, `ARMATURE`, `PARENT` or `OBJECT`."""
     plane_object: str
     end_rotation: str
+    end_carried: tuple[Angles, Angles] | None
+    """Rotations that the lower bone inherits from the upper one, and the end bone from the lower one; `None` where the end bone
+    does not turn with the lower one."""
     end_kept: Angles
     """The end bone's rotation without IK, in the helper's space."""
     end_turn: Angles
@@ -132,7 +138,8 @@ def build_limb(nodes: LimbNodes) -> Object:
     if mesh is None:
         mesh = make(partial(bpy.data.meshes.new, CORE), bpy.data.meshes.remove)
         mesh[MARK] = "mesh"
-    helper = _carried_object(f"{HELPER} {nodes.upper}", mesh, Followed(nodes.armature, nodes.above))
+    helper = _carried_object(f"{HELPER} {nodes.upper}", mesh, Followed(nodes.armature, nodes.above), CARRIES)
+    helper.constraints[0].inverse_matrix = Matrix(nodes.standing).to_4x4()
     helper[MARK], helper[REFERENCE] = nodes.chain, repr(nodes.reference)
     tree = make(partial(bpy.data.node_groups.new, helper.name, "GeometryNodeTree"), bpy.data.node_groups.remove)
     tree.interface.new_socket("Geometry", in_out="OUTPUT", socket_type="NodeSocketGeometry")
@@ -151,10 +158,10 @@ def _parts(nodes: LimbNodes) -> list[tuple[str, str]]:
     return [*turned, (nodes.end, "END")] if nodes.end else turned
 
 
-def _carried_object(name: str, data: Any, carrier: Followed) -> Object:
-    """An object in no collection that stands where another object or bone stands."""
+def _carried_object(name: str, data: Any, carrier: Followed, kind: Any) -> Object:
+    """An object in no collection that a constraint lets move with another object or bone."""
     thing = make(partial(bpy.data.objects.new, name, data), bpy.data.objects.remove)
-    constraint = thing.constraints.new("COPY_TRANSFORMS")
+    constraint = thing.constraints.new(kind)
     constraint.target, constraint.subtarget = object_named(carrier.object), carrier.bone
     thing.use_fake_user = True
     return thing
@@ -162,15 +169,11 @@ def _carried_object(name: str, data: Any, carrier: Followed) -> Object:
 
 def _standing_at(carrier: Followed) -> Object:
     """The empty that stands where an object or bone stands, which all limbs share; made where there is none."""
-    for thing in bpy.data.objects:
-        if thing.type == "EMPTY" and thing.get(MARK) and thing.library is None:
-            constraint = thing.constraints[0] if len(thing.constraints) else None
-            if constraint is not None and (constraint.target, constraint.subtarget) == (
-                object_named(carrier.object),
-                carrier.bone,
-            ):
-                return thing
-    thing = _carried_object(f"{HELPER} {carrier.object} {carrier.bone}".rstrip(), None, carrier)
+    stands = object_named(carrier.object), carrier.bone
+    for thing in stand_ins():
+        if thing.constraints and (thing.constraints[0].target, thing.constraints[0].subtarget) == stands:
+            return thing
+    thing = _carried_object(f"{HELPER} {carrier.object} {carrier.bone}".rstrip(), None, carrier, "COPY_TRANSFORMS")
     thing[MARK] = "carried"
     return thing
 
@@ -183,6 +186,7 @@ class _LimbTree:
         self.tree = tree
         self.read: dict[str, Value] = {}
         """The own rotations of bones."""
+        self.metric = self.formula.matrix(nodes.metric)
         self.influence: Value = 1.0
         if nodes.is_partial:
             self.influence = self.formula.node("ShaderNodeValue")
@@ -191,10 +195,7 @@ class _LimbTree:
     def write(self) -> str:
         """Write the nodes; return the type of the attribute."""
         formula, nodes = self.formula, self.nodes
-        core = self.tree.nodes.new("GeometryNodeGroup")
-        core.node_tree, core.name = solver_tree(nodes.plane, nodes.reach), CORE
-        for name, value in nodes.inputs.items():
-            core.inputs[name].default_value = value
+        core = self._core()
         root: Value = tuple(nodes.inputs["Root"])
         if nodes.root_bone:
             carrier = self._place(Followed(nodes.armature, nodes.root_bone))
@@ -221,8 +222,19 @@ class _LimbTree:
                 growth = formula.math("MULTIPLY", formula.math("SUBTRACT", scale, 1.0), self.influence)
                 scale = formula.math("ADD", growth, 1.0)
         if nodes.end:
-            rotations.append(self._end_rotation(target))
+            rotations.append(self._end_rotation(target, *rotations))
         return self._store(rotations, scale)
+
+    def _core(self) -> Any:
+        """The group node of the shared tree, with the limb's own numbers."""
+        formula, nodes = self.formula, self.nodes
+        core = self.tree.nodes.new("GeometryNodeGroup")
+        core.node_tree, core.name = solver_tree(nodes.plane, nodes.reach, nodes.inherits), CORE
+        for name, value in nodes.inputs.items():
+            core.inputs[name].default_value = value
+        for name, matrix in ((METRIC, self.metric), (STRAIN, formula.matrix(Matrix(nodes.metric) - Matrix.Identity(3)))):
+            formula.put(core.inputs[name], matrix)
+        return core
 
     def _place(self, followed: Followed) -> Any:
         """The node that knows where an object or bone is, in the helper's space."""
@@ -274,18 +286,19 @@ class _LimbTree:
             matrix = self._place(Followed(nodes.armature)).outputs["Transform"]
         elif nodes.axes_space == "PARENT" and nodes.root_bone:
             matrix = self._place(Followed(nodes.armature, nodes.root_bone)).outputs["Transform"]
+        from_carrier = Matrix(nodes.standing).inverted()
         for name, axis in zip(("Axis U", "Axis V"), nodes.axes or (), strict=True):
-            formula.put(core.inputs[name], axis if matrix is None else formula.direction(axis, matrix))
+            formula.put(core.inputs[name], from_carrier @ Vector(axis) if matrix is None else formula.direction(axis, matrix))
 
     def _write_pose(self, core: Any, posed: PosedLimb) -> None:
         """Read the limb's own rotations, and give the plane and the reference that follow from them."""
         formula = self.formula
-        upper = product_of_rotations(formula, posed.upper.before, self._rotation_of(posed.upper.name))
-        lower = product_of_rotations(formula, upper, posed.lower.before, self._rotation_of(posed.lower.name))
-        links = formula.rotated(posed.upper.link, upper), formula.rotated(posed.lower.link, lower)
+        upper = self._rotation_of(self.nodes.upper)
+        lower = product_of_rotations(formula, upper, posed.between, self._rotation_of(self.nodes.lower))
+        links = formula.rotated(posed.links[0], upper), formula.rotated(posed.links[1], lower)
         normal = formula.unit(formula.vector("CROSS_PRODUCT", *(reversed(links) if posed.is_opposite else links)))
         if posed.moves_normal:
-            formula.put(core.inputs["Normal"], normal)
+            formula.put(core.inputs["Normal"], formula.direction(normal, formula.inverse(self.metric)))
         if not posed.moves_reference:
             return
         after = upper, lower
@@ -302,7 +315,7 @@ class _LimbTree:
             )
         formula.put(core.inputs["Upper After"], after[0])
         formula.put(core.inputs["Lower After"], after[1])
-        before = product_of_rotations(formula, formula.opposite(posed.lower.before), formula.opposite(after[0]))
+        before = product_of_rotations(formula, formula.opposite(posed.between), formula.opposite(after[0]))
         formula.put(core.inputs["Lower Before"], before)
 
     def _rotation_of(self, bone: str) -> Value:
@@ -334,30 +347,36 @@ class _LimbTree:
         target.data_path = f'pose.bones["{escaped(bone)}"].{channel}[{index}]'
         return output
 
-    def _end_rotation(self, target: Any) -> Value:
-        """The end bone's rotation in the armature: as it is without IK, or that of the target."""
+    def _end_rotation(self, target: Any, upper: Value, lower: Value) -> Value:
+        """The end bone's own rotation, or that in the armature where it does not turn with the lower bone."""
         formula, nodes = self.formula, self.nodes
-        armature_from_helper = None
-        if nodes.above:
-            frame = self._place(Followed(nodes.armature)).outputs["Transform"]
-            armature_from_helper = formula.inverse(frame)
+        turned: Value = nodes.end_kept
+        if nodes.end_rotation == "TARGET":
+            goal, heading = target.outputs["Transform"], self._heading()
+            if heading is not None:
+                goal = formula.node("FunctionNodeMatrixMultiply", heading, goal)
+            goal = formula.node("FunctionNodeMatrixMultiply", self.metric, goal)
+            turned = product_of_rotations(formula, self._rotation_in(goal), nodes.end_turn)
+            if nodes.is_partial:
+                turned = formula.mixed(nodes.end_kept, turned, self.influence)
+        if nodes.end_carried is not None:
+            between, before = nodes.end_carried
+            inherited = product_of_rotations(formula, upper, between, lower, before)
+            if nodes.inherits not in {"", "FULL", "NONE_LEGACY"}:
+                # Blender makes the axes that the lower bone inherits perpendicular around Y, which stays: a tiny swing.
+                held = product_of_rotations(formula, upper, between) if nodes.inherits == "FIX_SHEAR" else upper
+                way = formula.rotated((0.0, 1.0, 0.0), held)
+                half = formula.vector("SCALE", formula.vector("CROSS_PRODUCT", way, formula.direction(way, self.metric)), 0.5)
+                parts = formula.node("ShaderNodeSeparateXYZ", half).node.outputs
+                swing = formula.node("FunctionNodeQuaternionToRotation", 1.0, *parts)
+                inherited = product_of_rotations(formula, swing, inherited)
+            return product_of_rotations(formula, formula.opposite(inherited), turned)
+        armature_from_helper = formula.inverse(self._place(Followed(nodes.armature)).outputs["Transform"])
+        exact = formula.node("FunctionNodeMatrixMultiply", armature_from_helper, formula.inverse(self.metric))
+        return product_of_rotations(formula, self._rotation_in(exact), turned)
 
-        def in_armature(matrix: Value) -> Value:
-            if armature_from_helper is not None:
-                matrix = formula.node("FunctionNodeMatrixMultiply", armature_from_helper, matrix)
-            return formula.node("FunctionNodeSeparateTransform", matrix, out="Rotation")
-
-        kept: Value = nodes.end_kept
-        if armature_from_helper is not None:
-            helper = formula.node("FunctionNodeSeparateTransform", armature_from_helper, out="Rotation")
-            kept = product_of_rotations(formula, helper, nodes.end_kept)
-        if nodes.end_rotation != "TARGET":
-            return kept if isinstance(kept, bpy.types.NodeSocket) else formula.node("FunctionNodeEulerToRotation", kept)
-        goal, heading = target.outputs["Transform"], self._heading()
-        if heading is not None:
-            goal = formula.node("FunctionNodeMatrixMultiply", heading, goal)
-        followed = product_of_rotations(formula, in_armature(goal), nodes.end_turn)
-        return formula.mixed(kept, followed, self.influence) if nodes.is_partial else followed
+    def _rotation_in(self, matrix: Value) -> Value:
+        return self.formula.node("FunctionNodeSeparateTransform", matrix, out="Rotation")
 
     def _store(self, rotations: list[Value], scale: Value) -> str:
         """Store a rotation for each bone, and the scale where the limb stretches, one a point."""
@@ -405,6 +424,6 @@ def _constrain(armature: Object, bone: str, helper: Object, nodes: LimbNodes, *,
     constraint.name = CONSTRAINT
     constraint.target, constraint.attribute_name, constraint.data_type = helper, ATTRIBUTE, data_type
     constraint.domain, constraint.sample_index, constraint.mix_mode = "POINT", index, "REPLACE"
-    constraint.owner_space = "POSE" if part == "END" else "LOCAL"
+    constraint.owner_space = "POSE" if part == "END" and nodes.end_carried is None else "LOCAL"
     constraint.mix_loc, constraint.mix_rot = False, True
     constraint.mix_scl = nodes.reach == "STRETCH" and (part == "UPPER" or (part == "LOWER" and nodes.scales_lower))

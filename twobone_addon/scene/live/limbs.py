@@ -12,7 +12,7 @@ import bpy
 from ..blender_types import Constraint, NodeTree, Object
 from ..rig.constraints import is_live
 from ..writer import assign, assign_item, at_end
-from .marks import CONSTRAINT, CORE, INFLUENCE, KIND, MARK, REFERENCE
+from .marks import CARRIES, CONSTRAINT, CORE, INFLUENCE, KIND, MARK, REFERENCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class LiveLimb:
 
 
 def _carrier(helper: Object) -> Object | None:
-    return next((constraint.target for constraint in helper.constraints if constraint.type == "COPY_TRANSFORMS"), None)
+    return next((constraint.target for constraint in helper.constraints if constraint.type == CARRIES), None)
 
 
 def live_limbs(armature: Object) -> list[LiveLimb]:
@@ -128,7 +128,7 @@ def _drop_tree(tree: NodeTree) -> None:
 
 def _drop_unused() -> None:
     """Remove what the limbs of the file share, once the last limb that used it is gone."""
-    for thing in list(_stand_ins()):
+    for thing in list(stand_ins()):
         if thing.users <= 1:  # The fake one, which keeps it.
             bpy.data.objects.remove(thing)
     for tree in [tree for tree in bpy.data.node_groups if tree.get(KIND) and not tree.users]:
@@ -137,5 +137,6 @@ def _drop_unused() -> None:
         bpy.data.meshes.remove(mesh)
 
 
-def _stand_ins() -> Iterator[Object]:
+def stand_ins() -> Iterator[Object]:
+    """The empties that stand for bones and armatures, which limbs share."""
     return (thing for thing in bpy.data.objects if thing.type == "EMPTY" and thing.get(MARK) and thing.library is None)

@@ -10,6 +10,9 @@ CONSTRAINT = "Two-Bone IK"
 HELPER = "IK"
 """First word of the names of helpers and their stand-ins."""
 
+CARRIES = "CHILD_OF"
+"""Kind of the constraint that lets a helper move with its armature or bone: it alone gives it any axes there."""
+
 CORE = "Two-Bone IK"
 """Name of the group node that has the limb's own numbers, and of the modifier and the mesh."""
 
