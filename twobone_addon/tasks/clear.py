@@ -32,9 +32,11 @@ from ..scene.keys.destinations import (
 )
 from ..scene.keys.guarding import refuse_uneditable
 from ..scene.keys.ledger import Ledger, count_baked_keys, ledgers_by_owner
+from ..scene.keys.nudges import nudges_of
 from ..scene.keys.replaced import FOUND, WITH_FEET, limb_name
 from ..scene.lookup import bone_owner, datablock_named, object_named, owner_of
 from ..scene.rig.rest_reading import foot_bone
+from ..scene.versions import curve_bag
 from ..scene.visible.feet_beside import feet_beside
 from ..scene.writer import assign, at_end
 from ..settings import BakeSettings
@@ -164,6 +166,11 @@ def _clearing(scene: Scene, settings: BakeSettings, active: Object | None, *, in
         )
     refuse_uneditable(armature, [*rotations, *replaced], settings.destination if strips is None else "NLA")
     start, end = frame_range(scene, settings)
+    if settings.frame_range == "AUTO":
+        # A nudge may begin or end beyond the keys of the target.
+        nudges = nudges_of(curve_bag(armature), names.upper)
+        start = min([start, *(nudge.frame - nudge.before for nudge in nudges)])
+        end = max([end, *(nudge.frame + nudge.after for nudge in nudges)])
     is_elsewhere = False
     if strips is None:
         related, is_elsewhere = _related(armature, names, {*rotations, *scales, *replaced})

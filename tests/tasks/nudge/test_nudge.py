@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from tests.blender_program import PATIENCE_IN_SECONDS
+from tests.tasks.checks.all_keys import all_keys
 from tests.tasks.checks.file_dump import differences, dump_file
 from tests.tasks.checks.targets import curves_of
 from tests.tasks.nudge.nudging import nudge, refusal, seen, sums_are_exact
@@ -291,6 +292,20 @@ def test_a_nudge_goes_with_its_keys_and_clear_takes_all(empty_file):
     assert copied.twobone_nudges == rig.animation_data.action.twobone_nudges
     assert bpy.ops.twobone.clear_baked(**LIMB, all_frames=True) == {"FINISHED"}
     assert rig.animation_data.action.twobone_nudges == ""
+
+
+def test_clear_takes_a_nudge_beyond_the_keys_of_the_target(empty_file):
+    rig, target = keyed_arm(), add_empty()
+    key_channel(target, "location", {1: (0, 0, 0), 10: (0, 0, 0.1)})
+    chain = rig.twobone.chains.add()
+    chain.name, chain.upper, chain.lower, chain.target = "arm", "upper_arm", "forearm", target
+    chain.frame_range = "AUTO"
+    bpy.context.view_layer.objects.active = rig
+    before = all_keys(rig)
+    nudge(armature="Rig", chain="arm", frame=14, offset=OFFSET)
+    assert all_keys(rig) != before
+    assert bpy.ops.twobone.clear_baked(scope="ACTIVE") == {"FINISHED"}
+    assert all_keys(rig) == before
 
 
 @pytest.fixture
