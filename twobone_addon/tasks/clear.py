@@ -417,7 +417,9 @@ def clear_chains(scene: Scene, settings: ClearSettings, active: Object | None, c
         edited = sum(count.edited for count in counts)
         ledger = Ledger.present(object_named(plan.clearings[0].armature)) if plan.keeps_actions and plan.clearings else None
         copy = ledger.bag.id_data.name if ledger is not None and ledger.is_cleared_copy else ""
-        cleared = Cleared(plan, sum(count.removed for count in counts), count_left(plan) - edited, edited, copy)
+        # Edited keys are counted on all that is cleared, those that are left only on the chains' own bones.
+        left = max(count_left(plan) - edited, 0)
+        cleared = Cleared(plan, sum(count.removed for count in counts), left, edited, copy)
         for clearing in plan.clearings if cleared.removed and not cleared.left else ():
             armature = object_named(clearing.armature)
             for name in clearing.stored:
