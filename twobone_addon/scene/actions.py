@@ -15,7 +15,7 @@ from typing import NamedTuple
 import bpy
 import numpy as np
 
-from ..core.array_types import Array
+from ..core.array_types import Array, KeyFrames
 from ..core.curves.frames import FRAME_DECIMALS, NEAR_FRAME
 from ..errors import ObjectError
 from .blender_types import Action, AnimData, Channel, CurveBag, NlaStrip, NlaTrack, Object, Property, Scene
@@ -30,8 +30,8 @@ from .versions import (
     action_bag_of,
     all_bags,
     assign_slot,
-    curve_bag,
     ensure_bag_of,
+    ensure_curve_bag,
     identifier_of,
     object_slots,
     own_slot,
@@ -379,11 +379,11 @@ def played_instead(scene: Scene, values: Mapping[tuple[Object, Channel], Array],
     owners = list(dict.fromkeys(owner for owner, _ in values))
     with unnoted(), edits_kept(scene, owners, set()), trial_actions(owners):
         for (owner, channel), played in values.items():
-            bag = curve_bag(owner)
+            bag = ensure_curve_bag(owner)
             fcurve = bag.fcurves.find(channel.path, index=channel.array_index)
             if fcurve is not None:  # Its modifiers go with it.
                 drop_curve(bag, fcurve)
-            write_keys(bag, [StraightKeys(*channel, owner.name, frames, played, "LINEAR")], frames[0], frames[-1])
+            write_keys(bag, [StraightKeys(*channel, owner.name, KeyFrames(frames), played, "LINEAR")], frames[0], frames[-1])
         yield
 
 
