@@ -63,7 +63,16 @@ def test_a_range_without_meaning_is_refused_with_a_sentence(arguments, said):
 def test_merging_keeps_the_first_lists_frames_and_leaves_none_too_close():
     assert merge_frames([1.004, 7], [1, 2, 3, 7.02], [2.009]).tolist() == [1.004, 2, 3, 7, 7.02]
     assert merge_frames([], [3, 1, 1]).tolist() == [1, 3]
+    assert merge_frames([19.995, 20, 20.004, 21], [20, 21.5]).tolist() == [19.995, 21, 21.5]
     assert merge_frames().tolist() == []
+
+
+@given(st.lists(st.lists(st.integers(0, 60).map(lambda number: number / 200.0), max_size=8), max_size=4))
+def test_merged_frames_are_so_far_apart_that_blender_keeps_them_all_and_none_is_far_from_them(lists):
+    merged = merge_frames(*lists)
+    assert np.all(np.diff(merged) > NEAR_FRAME)
+    assert all(np.abs(merged - frame).min() <= NEAR_FRAME for frames in lists for frame in frames)
+    assert set(merged) <= {frame for frames in lists for frame in frames}
 
 
 def test_ranges_of_frames():

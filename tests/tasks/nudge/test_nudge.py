@@ -294,6 +294,21 @@ def test_a_nudge_goes_with_its_keys_and_clear_takes_all(empty_file):
     assert rig.animation_data.action.twobone_nudges == ""
 
 
+def test_clear_takes_keys_where_two_bones_have_theirs_nearly_at_one_frame(empty_file):
+    """Clips made at another frame rate have keys so near to whole frames that Blender would make one key of both."""
+    rig = keyed_arm()
+    near = {"upper_arm": 11.995, "forearm": 12.0}
+    for curve in curves_of(rig):
+        for frame in (frame for bone, frame in near.items() if f'"{bone}"' in curve.data_path):
+            curve.keyframe_points.insert(frame, curve.evaluate(frame))
+    before = all_keys(rig)
+    nudge(**LIMB, frame=14, offset=OFFSET)
+    assert all_keys(rig) != before
+    assert bpy.ops.twobone.clear_baked(**LIMB) == {"FINISHED"}
+    assert all_keys(rig) == before
+    assert "edited" not in str(json.loads(bpy.context.window_manager.twobone_report)["notes"])
+
+
 def test_clear_takes_a_nudge_beyond_the_keys_of_the_target(empty_file):
     rig, target = keyed_arm(), add_empty()
     key_channel(target, "location", {1: (0, 0, 0), 10: (0, 0, 0.1)})

@@ -52,19 +52,30 @@ def frame_grid(start: float, end: float, step: float = 1.0) -> Array:
 
 
 def merge_frames(*lists: ArrayLike, distance: float = NEAR_FRAME) -> Array:
-    """Sorted union `(F,)` of frame lists; among frames within `distance` the one of the earlier list is kept.
+    """Sorted union `(F,)` of frame lists; among frames within `distance` that of the earlier list is kept, of one list the first.
 
     So `merge_frames(existing_keys, grid)` never moves an existing key by a rounding error, and never gives Blender two keys that
-    it would merge. Frames of one list are merged only if they are equal.
+    it would merge, such as those of two curves at 19.995 and 20.
     """
     merged = np.empty(0)
     for more in lists:
-        frames = np.unique(np.round(np.asarray(more, dtype=float), FRAME_DECIMALS))
+        frames = _apart(np.unique(np.round(np.asarray(more, dtype=float), FRAME_DECIMALS)), distance)
         around = np.concatenate([[-np.inf], merged, [np.inf]])
         after = np.searchsorted(around, frames)
         away = np.minimum(around[after] - frames, frames - around[after - 1])
         merged = np.sort(np.concatenate([merged, frames[away > distance]]))
     return merged
+
+
+def _apart(frames: Array, distance: float) -> Array:
+    """Ascending `frames` without those that are within `distance` of one before."""
+    if not np.any(np.diff(frames) <= distance):
+        return frames
+    kept = frames[:1].tolist()
+    for frame in frames[1:].tolist():
+        if frame - kept[-1] > distance:
+            kept.append(frame)
+    return np.array(kept)
 
 
 def ranges(frames: ArrayLike, mask: ArrayLike) -> list[list[float]]:
