@@ -164,7 +164,8 @@ def size_of(rig):
 def beyond(baked, posed, rig, settings, frames=range(1, FRAMES + 1)):
     """Greatest distance from Bake at the frames, as a multiple of what is allowed there."""
     away = np.linalg.norm(baked - posed, axis=-1).max(axis=(1, 2)) / size_of(rig)
-    return (away / allowed(bends(baked, plane_axes(rig, settings, frames)))).max()
+    distance = np.abs(baked).max() / size_of(rig)
+    return (away / allowed(bends(baked, plane_axes(rig, settings, frames)), distance)).max()
 
 
 RENDERED = (3, 9, 17)
