@@ -57,8 +57,8 @@ BLENDER_TESTS = [
     *("core/rig/test_inheritance.py", "core/rig/test_rotations.py"),
     *("core/curves/test_bezier_against_blender.py", "core/curves/test_reduction_in_blender.py"),
 ]
-# What renders, starts one Blender after the other or throws dice at our own checks: not in `tests`, and
-# on the newest Blender only.
+# What renders, starts one Blender after the other, poses thousands of limbs or throws dice at our own checks: not in `tests`,
+# and on the newest Blender only.
 SLOW_TESTS = [
     *("doors", "examples", "faults", "package", "command_line/batch/test_batch.py", "command_line/batch/test_batch_edges.py"),
     *("command_line/batch/test_batches_of_anything.py", "command_line/batch/test_workers.py", "command_line/batch/test_slurm.py"),
@@ -69,6 +69,7 @@ SLOW_TESTS = [
         "real/test_limbs.py",
     ),
     *("real/test_rigify.py", "real/test_order.py", "promises/test_toy_task.py", "tasks/bake/keys/test_long_takes.py"),
+    *("core/rig/test_following.py", "core/rig/test_together.py"),
 ]
 # What takes minutes and is about every Blender: left to `matrix`, which runs it on all of them.
 LONG_TESTS = [

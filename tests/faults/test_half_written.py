@@ -27,7 +27,7 @@ from twobone_addon.errors import WriteError
 from twobone_addon.scene import writer
 from twobone_addon.tasks.all_tasks import all_tasks
 
-POINTS = int(os.environ.get("TWOBONE_FAULT_POINTS", "16"))
+POINTS = int(os.environ.get("TWOBONE_FAULT_POINTS", "10"))
 """How many of the changes and lines of each task something goes wrong at; 0 for all."""
 
 ERRORS = (ZeroDivisionError, KeyboardInterrupt, SystemError, lambda: WriteError("No."))
