@@ -26,11 +26,12 @@ TRIES = 4
 """Times that the button is pressed: a limb, its target and its parent may be played by three different things."""
 
 HELPED = {**TRIED, "finish_retarget": next(task for task in TASKS if task.name == "finish_retarget")}
-SOURCES = {"cycle": "cycles before and after", "clip": "clip below"}
+SOURCES = {"cycle": "cycles before and after", "line": "linear extrapolation", "clip": "clip below"}
 
 
 NOTHING_PLAYED = {
     "cycle": {"switch", "fit_root"},
+    "line": {"switch", "fit_root", "plant", "finish_retarget"},
     "clip": {"switch", "fit_root"},
 }
 """Tasks that key nothing there that is played beside their keys: controls that have none, and keys held at both ends."""

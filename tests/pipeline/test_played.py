@@ -132,38 +132,6 @@ def test_a_preview_range_is_named_only_where_it_is_on_and_a_shorter_one_helps(wa
     np.testing.assert_allclose(tails(walking, BESIDE), before, atol=1e-5)
 
 
-FAR = [-9000, -300, *range(1, LAST + 1), 61, 62, 90, 1000, 29_000, 31_000]
-
-
-@pytest.mark.parametrize(
-    "first, last", [(30, 34), (-20, -16), (1, 13), (3, 20), (-3, 2), (12, 14), (6, 8), (58, 60), (59.5, 64.25)]
-)
-def test_a_line_goes_on_for_ever_from_a_few_keys(walking, first, last):
-    """Also beyond the scene, and where that is long."""
-    for curve in curves_of(walking):
-        curve.modifiers.remove(curve.modifiers[0])
-        curve.extrapolation = "LINEAR"
-    set_range(1, 30_000)
-    keys = [len(curve.keyframe_points) for curve in curves_of(walking)]
-    beside = [frame for frame in FAR if not first - 1 <= frame <= last + 1]
-    before, every = tails(walking, beside), tails(walking, FAR)
-    part = {**PART, "frame_start": float(first), "frame_end": float(last)}
-    report = bake(**ON_TARGET, **part)
-    np.testing.assert_allclose(tails(walking, beside), before, atol=2e-5)
-    assert report["moved_outside"] == []
-    inside = int(last - first) + 2
-    assert all(len(curve.keyframe_points) <= count + inside + 6 for curve, count in zip(curves_of(walking), keys, strict=True))
-    again = {**part, "frame_start": 40.0, "frame_end": 41.0}
-    bake(**ON_TARGET, **again)
-    beside = [frame for frame in beside if not 39 <= frame <= 42]
-    np.testing.assert_allclose(tails(walking, beside), every[[FAR.index(frame) for frame in beside]], atol=2e-5)
-    limb = {name: value for name, value in ON_TARGET.items() if name != "target"}
-    for done in (part, again):
-        assert bpy.ops.twobone.clear_baked(**limb, **done) == {"FINISHED"}
-    assert [len(curve.keyframe_points) for curve in curves_of(walking)] == keys
-    np.testing.assert_allclose(tails(walking, FAR), every, atol=1e-6)
-
-
 def test_a_cycle_that_is_baked_as_a_whole_still_repeats(walking):
     bake(**ON_TARGET, frame_range="CUSTOM", frame_start=1.0, frame_end=13.0)
     assert {curve.keyframe_points[-1].co.x for curve in curves_of(walking)} == {13.0}

@@ -3,8 +3,8 @@
 A curve plays more than its keys. New keys beside the old ones end a line that its extrapolation draws, and stretch the cycle that
 a Cycles modifier repeats; the first key of a channel that only strips animate holds it at all frames. So before anything is
 written, whatever a change would take over like that is keyed as it is played now: over the scene's range, to the end of a cycle
-or of the strips; of a line its ends. Where keys are for all of a motion, what holds still beside them holds as they leave it. A
-strip of its own (destination NLA) takes nothing over.
+or of the strips. Where keys are for all of a motion, what holds still beside them holds as they leave it. A strip of its own
+(destination NLA) takes nothing over.
 """
 
 from __future__ import annotations
@@ -251,25 +251,8 @@ def _own_reach(fcurve: FCurve, spans: Sequence[Span], meant: Sequence[Span], sho
         stays_before = np.count_nonzero(frames < start - NEAR_FRAME) >= KEYS_OF_LINE
         stays_after = np.count_nonzero(frames > end + NEAR_FRAME) >= KEYS_OF_LINE
         if not (stays_before and stays_after):
-            return LINE, _line_keys(fcurve, spans, shown, before=not stays_before, after=not stays_after)
+            return LINE, _whole(first if stays_before else min(first, shown[0]), last if stays_after else max(last, shown[1]))
     return "", np.empty(0)
-
-
-def _line_keys(fcurve: FCurve, spans: Sequence[Span], shown: Span, *, before: bool, after: bool) -> Array:
-    """The few frames whose keys draw the lines beyond a curve's own keys: their ends, and beside each span.
-
-    Two keys beyond all spans let the line go on as far as it did.
-    """
-    first, last = (float(frame) for frame in read_frames(fcurve)[[0, -1]])
-    beside = np.array([frame for start, end in spans for frame in (start - 1.0, end + 1.0)])
-    frames = []
-    if before:
-        farthest = min(shown[0], beside.min() - 1.0)
-        frames += [np.array([farthest, math.ceil(first) - 1.0]), beside[(beside > farthest) & (beside < first)]]
-    if after:
-        farthest = max(shown[1], beside.max() + 1.0)
-        frames += [np.array([farthest, math.floor(last) + 1.0]), beside[(beside < farthest) & (beside > last)]]
-    return merge_frames(*frames)
 
 
 def _playing_tracks(owner: Object) -> list[NlaTrack]:
@@ -298,7 +281,7 @@ def _refuse_too_long(scene: Scene, taken: Sequence[TakenOver], options: Collecti
     kept = too_long[0]
     # Either of both ends may be the farther one.
     shorter = Sentence("the scene's range or its preview range") if scene.use_preview_range else Sentence("the scene's range")
-    what, remedy, kind, ends = Sentence("A Cycles modifier"), Sentence("Shorten {range}.", {"range": shorter}), "", {}
+    what, remedy, kind, ends = Sentence("Linear extrapolation"), Sentence("Shorten {range}.", {"range": shorter}), "", {}
     if kept.source == TRACKS:
         track, length = _longest_track(kept)
         what = Sentence('NLA track "{track}"', {"track": track.name})
@@ -306,8 +289,8 @@ def _refuse_too_long(scene: Scene, taken: Sequence[TakenOver], options: Collecti
         shorter = Sentence("that track's strips") if length > MOST_FRAMES else shorter
         helps = "Choose the destination NLA Strip, or shorten {range}." if "destination" in options else "Shorten {range}."
         remedy, kind = Sentence(helps, {"range": shorter}), IN_STRIP if "destination" in options else ""
-    else:
-        cycle = _common_cycle([other for other in taken if other.source == CYCLES])
+    elif kept.source == CYCLES:
+        what, cycle = Sentence("A Cycles modifier"), _common_cycle([other for other in taken if other.source == CYCLES])
         if "frame_range" in options and cycle is not None:
             kind, ends = WHOLE_CYCLE, {"first": cycle[0], "last": cycle[1]}
             helps = "Choose the frames of the cycle, {first:g} to {last:g}, so that all repeats change, or shorten {range}."
@@ -371,8 +354,7 @@ def _quantity(kept: TakenOver) -> Quantity:
 def _table(kept: TakenOver, values: Array) -> KeyTable:
     """Keys of a channel at its frames, straight from one to the next; of switches and choices constant."""
     owner, path = kept.animated
-    # A line is one for whole numbers as well, which Blender rounds.
-    is_number = kept.source == LINE or isinstance(resolved(owner, path), float)
+    is_number = isinstance(resolved(owner, path), float)
     return new_keys(kept.frames, values, INTERPOLATION["LINEAR" if is_number else "CONSTANT"])
 
 

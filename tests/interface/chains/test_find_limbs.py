@@ -121,7 +121,7 @@ def test_the_sentence_says_what_was_added_and_what_was_left_out(empty_file):
         for name, added in (("New", True), ("Old", False))
     ]
     left_out = [LeftOutLimb([f"{number}.L", f"{number}.R"], "SMALL") for number in range(6)]
-    said = LimbsReport(armature="Rig", limbs=limbs, left_out=left_out, notes=said_left_out(left_out)).says.text()
+    said = LimbsReport(armature="Rig", limbs=limbs, left_out=left_out, notes=said_left_out(left_out, [])).says.text()
     assert said.startswith("Limbs added: New. Already in the list: Old. Left out: 0.L / 0.R (too small); ")
     assert said.endswith("2 more.")
     named = replace(limbs[0], upper="UpperArmL", shape_says="FAN")
