@@ -69,12 +69,13 @@ SLOW_TESTS = [
         "real/test_limbs.py",
     ),
     *("real/test_rigify.py", "real/test_order.py", "promises/test_toy_task.py", "tasks/bake/keys/test_long_takes.py"),
-    *("core/rig/test_following.py", "core/rig/test_together.py"),
+    *("core/rig/test_following.py", "core/rig/test_together.py", "core/curves/test_memory.py"),
 ]
 # What takes minutes and is about every Blender: left to `matrix`, which runs it on all of them.
 LONG_TESTS = [
     *("promises", "matrix", "real", "command_line/answers/test_files_matrix.py", "tasks/again/test_over_all_settings.py"),
     *("tasks/bake/keys/test_baking_twice.py", "tasks/bake/reach/test_random_rigs.py", "pipeline/live/test_draws.py"),
+    "tasks/bake/keys/test_keys_reduced.py",
 ]
 # All tests run on the newest Blender. The older ones share them: the oldest, which differs most, takes half, so that each test
 # runs on an older one as well, and what is about the differences on all. `tests_on` runs everything on one of them.
