@@ -168,9 +168,9 @@ def _clearing(scene: Scene, settings: BakeSettings, active: Object | None, *, in
     start, end = frame_range(scene, settings)
     if settings.frame_range == "AUTO":
         # A nudge may begin or end beyond the keys of the target.
-        nudges = nudges_of(curve_bag(armature), names.upper)
-        start = min([start, *(nudge.frame - nudge.before for nudge in nudges)])
-        end = max([end, *(nudge.frame + nudge.after for nudge in nudges)])
+        spans = [span for nudge in nudges_of(curve_bag(armature), names.upper) for span in nudge.spans(None)]
+        start = min([start, *(first for first, _ in spans)])
+        end = max([end, *(last for _, last in spans)])
     is_elsewhere = False
     if strips is None:
         related, is_elsewhere = _related(armature, names, {*rotations, *scales, *replaced})

@@ -309,7 +309,8 @@ def test_clear_takes_keys_where_two_bones_have_theirs_nearly_at_one_frame(empty_
     assert "edited" not in str(json.loads(bpy.context.window_manager.twobone_report)["notes"])
 
 
-def test_clear_takes_a_nudge_beyond_the_keys_of_the_target(empty_file):
+@pytest.mark.parametrize("falloff", ["SMOOTH", "CONSTANT"])
+def test_clear_takes_a_nudge_beyond_the_keys_of_the_target(empty_file, falloff):
     rig, target = keyed_arm(), add_empty()
     key_channel(target, "location", {1: (0, 0, 0), 10: (0, 0, 0.1)})
     chain = rig.twobone.chains.add()
@@ -317,7 +318,7 @@ def test_clear_takes_a_nudge_beyond_the_keys_of_the_target(empty_file):
     chain.frame_range = "AUTO"
     bpy.context.view_layer.objects.active = rig
     before = all_keys(rig)
-    nudge(armature="Rig", chain="arm", frame=14, offset=OFFSET)
+    nudge(armature="Rig", chain="arm", frame=14, offset=OFFSET, falloff=falloff)
     assert all_keys(rig) != before
     assert bpy.ops.twobone.clear_baked(scope="ACTIVE") == {"FINISHED"}
     assert all_keys(rig) == before
