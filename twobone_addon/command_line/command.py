@@ -56,6 +56,9 @@ NEGATIVE_NUMBER = re.compile(r"-(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
 FILE_LIKE_FLAG = re.compile(r"-[^=]*\.(toml|json|blend)", re.IGNORECASE)
 """A file whose name begins like a flag: no flag of ours ends like that."""
 
+LEAVING = 6.0
+"""Seconds in which a worker whose batch was killed lets go of its shot, so that the batch can be started again at once."""
+
 
 class _Parser(argparse.ArgumentParser):
     """A parser that raises `UsageError` instead of printing and exiting."""
@@ -337,7 +340,7 @@ def _locked_outputs(arguments: argparse.Namespace, stack: ExitStack) -> dict[str
         refuse_wrong_outputs({"--save": str(goal)}, {})
         if arguments.no_clobber and goal.exists():
             raise FileError('"{goal}" already exists, and --no-clobber replaces nothing. Save elsewhere.', goal=goal)
-        arguments.lock = stack.enter_context(locked(goal))
+        arguments.lock = stack.enter_context(locked(goal, patience=LEAVING))
         if arguments.expects in {None, ANY}:  # What is replaced is what lies there now, before the shot is opened.
             arguments.expects = NOTHING if arguments.no_clobber else content_of(goal)
             refuse_wrong_outputs({"--save": str(goal)}, {})  # Somebody may have saved there since the first look.

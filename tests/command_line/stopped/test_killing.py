@@ -134,6 +134,15 @@ def test_two_runs_never_write_one_shot(twobone, shot):
     assert names_in(shot.parent) == ["other.blend", "shot.blend"]
 
 
+def test_a_shot_whose_run_is_about_to_end_is_waited_for(twobone, shot):
+    """A worker whose batch was killed lets go of its shot a moment later: the next run need not be started twice."""
+    with python(["-c", HOLD.replace("600", "2"), str(shot)]) as holding:
+        holding.stdout.readline()
+        ended = twobone("bake", "--file", shot, *LEG, "--save")
+    assert ended.code == 0, ended.complained
+    assert names_in(shot.parent) == ["shot.blend"]
+
+
 def test_a_killed_run_that_its_parent_has_not_fetched_holds_no_shot(twobone, shot):
     """As in a container whose first process fetches nobody: what was killed there stays in the table of processes."""
     with python(["-c", HOLD, str(shot)]) as holding:
