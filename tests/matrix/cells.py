@@ -1,7 +1,7 @@
 """Cells of the matrix: a task, an entry to it, a state of the file, and settings, drawn from the tables of settings themselves.
 
-Each further cell takes what no cell before it has: each two of task, state and entry first, then all three, each value in each
-state, and each value by each entry. So a new option, value or task is in the matrix without a word about it here.
+Each further cell takes what no cell before it has: each two of task, state and entry first, then each value, then all three, each
+value in each state, and each value by each entry. So a new option, value or task is in the matrix without a word about it here.
 """
 
 import random
@@ -140,7 +140,8 @@ class Draw:
         """The next cell."""
         some = self.dice.sample(self.places, min(TRIED, len(self.places)))
         untried = [place for place in self.places if set(pairs_of(place)) - self.tried_pairs]
-        untried = untried or [place for place in self.places if names_of(place) not in self.tried_places]
+        further = [place for place in self.places if names_of(place) not in self.tried_places]
+        untried = untried or [place for place in further if not self.tried.issuperset(self.known[id(place[0])])] or further
         chosen = max(self.dice.sample(untried, min(TRIED, len(untried))) or some, key=lambda place: self.worth(*place))
         self.tried_pairs |= set(pairs_of(chosen))
         self.tried_places.add(names_of(chosen))

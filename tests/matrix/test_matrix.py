@@ -21,7 +21,7 @@ from tests.tasks.checks.file_dump import differences, dump_file
 from tests.tasks.checks.targets import curves_of
 from twobone_addon.settings.options import OptionKind
 
-DRAWS = int(os.environ.get("TWOBONE_MATRIX_DRAWS", "300"))
+DRAWS = int(os.environ.get("TWOBONE_MATRIX_DRAWS", "320"))
 SEED = int(os.environ.get("TWOBONE_MATRIX_SEED", "1"))
 ONLY = os.environ.get("TWOBONE_MATRIX_CELL")
 BATCHES = 16
