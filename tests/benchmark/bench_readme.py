@@ -1,21 +1,21 @@
 """The table of the README, as it stands there: python tests/benchmark/bench_readme.py [--results FILE]
 
 Everything is measured in this run and nothing is multiplied: both sides on the same rig, in the same rotation mode. Decimate and
-Clean Keyframes get the largest error with which the ankle still stays as close to its target as with our keys. Times are those
-of the clock.
+Clean Keyframes get the largest error with which the ankle still stays as close to its target as with our keys. Times are those of
+bench_bake.py, on the clock, so that README and docs/measurements.md say the same: of FILE, or of a run of it where none is named.
 """
 
 import argparse
+import itertools
 import json
-import statistics
+import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import bench_comparison as leg
 import bench_reach as reach
 import bpy
-from rivals import bake_native, bake_ours, clear_keys, leave_native, prepare_native
-from shots import crowded_scene, rigify_walk
 
 from twobone_addon import registration
 from twobone_addon.scene.versions import curve_bag
@@ -23,7 +23,12 @@ from twobone_addon.scene.versions import curve_bag
 TOLERANCE = 0.0034
 """Metres: what `nla.bake` itself leaves between the frames, so that Decimate has room."""
 HALVINGS = 12
-TURNS = 3
+
+TIMED = {
+    "Rigify walk": "Rigify's human, four limbs, verified, a frame",
+    "crowded scene": "one limb in a scene with 200 animated objects, verified, a frame",
+}
+"""Shots of bench_bake.py, and how the README names them."""
 
 
 def main():
@@ -31,16 +36,16 @@ def main():
     parser = argparse.ArgumentParser(description="Measure what the README's table says.")
     parser.add_argument("--results", type=Path, help="file of bench_bake.py, to which the rows are added")
     options = parser.parse_args()
+    results = json.loads(options.results.read_text(encoding="utf-8")) if options.results else measured_shots()
     registration.register()
     rows = []
-    for row in (measured for part in (distances, keys, reached, seconds) for measured in part()):
+    for row in itertools.chain(distances(), keys(), reached(), seconds(results["shots"])):
         print(*row, sep=" | ", file=sys.stderr, flush=True)  # as soon as it is known: the whole takes minutes
         rows.append(row)
     print(f"\nBlender {bpy.app.version_string}\n\n| | Two-Bone IK | instead |\n|---|---|---|")
     for what, ours, instead in rows:
         print(f"| {what} | {ours} | {instead} |")
     if options.results:
-        results = json.loads(options.results.read_text(encoding="utf-8"))
         options.results.write_text(json.dumps({**results, "readme": rows}, indent=1) + "\n", encoding="utf-8")
 
 
@@ -111,26 +116,23 @@ def reached():
     yield f"reachable targets missed, of {len(frames):,}, leg straight at rest", ours, f"Blender's IK: {native}"
 
 
-def seconds():
-    """Medians of a verified bake and of Blender's own, in turn, a frame: Blender's own bakes fewer where it takes minutes."""
-    for what, build in (
-        ("Rigify's human, four limbs, verified, a frame", rigify_walk),
-        ("one limb in a scene with 200 animated objects, verified, a frame", crowded_scene),
-    ):
-        bpy.ops.wm.read_factory_settings(use_empty=True)
-        shot, ours, native = build(), [], []
-        bpy.context.scene.frame_end = shot.frames
-        for _ in range(TURNS):
-            prepare_native(shot)
-            native.append(leg.timed(lambda shot=shot: bake_native(shot)))
-            leave_native(shot)
-            clear_keys(shot)
-            ours.append(leg.timed(lambda shot=shot: bake_ours(shot, verify=True)))
-            clear_keys(shot)
-        frames = shot.native_frames or shot.frames
-        per_frame = (1000.0 * statistics.median(ours) / shot.frames, 1000.0 * statistics.median(native) / frames)
-        few = f", {frames} frames" if frames < shot.frames else ""
+def measured_shots():
+    """What bench_bake.py finds of the two shots, in a process of its own, where no handlers of ours are registered."""
+    with tempfile.TemporaryDirectory() as folder:
+        results = Path(folder) / "results.json"
+        bench = Path(__file__).with_name("bench_bake.py")
+        subprocess.run([sys.executable, bench, "--shot", *TIMED, "--results", results], check=True, stdout=sys.stderr)
+        return json.loads(results.read_text(encoding="utf-8"))
+
+
+def seconds(shots):
+    """Medians of a verified bake and of Blender's own, a frame: Blender's own bakes fewer where it takes minutes."""
+    found = {shot["shot"]: shot for shot in shots}
+    for name, what in TIMED.items():
+        shot = found[name]
+        per_frame = (shot[way][0] / shot["frames"] for way in ("proven", "native"))
         ours, native = (f"{float(f'{each:.2g}'):g} ms" for each in per_frame)  # 650 ms, and not 6.5e+02 ms.
+        few = f", {shot['native_frames']} frames" if shot["native_frames"] < shot["frames"] else ""
         yield what, ours, f"`nla.bake`{few}: {native}"
 
 
