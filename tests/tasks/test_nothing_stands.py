@@ -60,8 +60,9 @@ def test_bones_that_constraints_join_are_named_and_become_legs_as_the_sentence_s
     (said,) = (note for note in report.notes if note.template == JOINED)
     assert said.values["bones"] == "shin.L, foot.L, shin.R, foot.R"
     for task in (twobone.find_contacts, twobone.plant, twobone.audit):
-        with pytest.raises(twobone.TwoBoneError, match=r"no (legs|limbs) were found"):
+        with pytest.raises(twobone.TwoBoneError, match=r"no (legs|limbs) were found") as refusal:
             task()
+        assert said.text() in str(refusal.value), "the refusal does not say why"
     bpy.ops.object.mode_set(mode="EDIT")
     for name in said.values["bones"].split(", "):
         before = {"shin": "thigh", "foot": "shin"}[name[:-2]]
@@ -112,8 +113,10 @@ def test_cables_are_left_out_and_said(empty_file, names, links, reason):
     assert not report.limbs
     assert {branches.reason for branches in report.left_out} == {reason}
     assert "Left out: {things}." in templates(report)
-    with pytest.raises(twobone.TwoBoneError, match="no legs were found"):
+    (said,) = (note for note in report.notes if note.template == "Left out: {things}.")
+    with pytest.raises(twobone.TwoBoneError, match="no legs were found") as refusal:
         twobone.plant()
+    assert said.text() in str(refusal.value), "the refusal does not say why"
 
 
 WHEELS = "Feet that turn all the way round, like wheels, are not taken to stand: {chains}."

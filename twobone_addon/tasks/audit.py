@@ -42,7 +42,7 @@ from ..settings.tasks import TABLES, AuditSettings
 from .find_contacts.plan import ContactPlan, Legs, contact_frames, contacts_source, foot_plan, keyed_contact
 from .find_contacts.solve import FoundContacts, grounded_feet, solve_contacts
 from .find_contacts.task import why_none_stands
-from .find_limbs import HUGE, found_limbs
+from .find_limbs import HUGE, found_limbs, said_without_limbs
 from .plant.keys.anew import planted_departures
 from .plant.pose.standing import LARGE_REPAIR
 from .plant.report.reports import Lengths
@@ -353,9 +353,17 @@ def plan_audit(scene: Scene, settings: AuditSettings, active: Object | None, spa
     # If any chain is marked as a leg, those that are not marked are no limbs.
     if any(chain.limb == "LEG" for chain in enabled):
         limbs = {name: limb for name, limb in limbs.items() if armature.twobone.chains[name].limb != "NONE"}
-    limbs_found = () if limbs else tuple(found_limbs(scene, armature))
+    found = None if limbs else found_limbs(scene, armature)
+    limbs_found = found.limbs if found is not None else ()
     limbs = limbs or {limb.chain: _LimbOfRig(limb.kind, limb.names, limb.toe, limb.side) for limb in limbs_found}
-    if not limbs:
+    if found is not None and not limbs:
+        why = said_without_limbs(armature, found)
+        if why:
+            raise ChainError(
+                'Armature "{armature}" has no enabled chain, and no limbs were found. {why} Add its limbs to the list.',
+                armature=armature.name,
+                why=joined(why),
+            )
         raise ChainError(
             'Armature "{armature}" has no enabled chain, and no limbs were found. Add its limbs to the list.',
             armature=armature.name,

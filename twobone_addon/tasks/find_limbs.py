@@ -104,6 +104,8 @@ STATEMENTS = {
 SHAPES = {"ARM": "an arm", "LEG": "a leg"} | STATEMENTS | {"LOOSE": "its foot or hand is parented elsewhere"}
 """Kinds and reasons by shape alone, which names may overrule, by code."""
 
+NO_POSE = "The rest pose is no standing pose. Choose an action, or store limbs by hand."
+
 MOST = 4
 """Largest number of left-out branches that the note names; the report has all."""
 
@@ -179,7 +181,7 @@ class LimbsReport(Report):
     def summary(self) -> Sentence:
         """Summary of limbs added and known."""
         if not self.limbs and self.rest_is_no_pose:
-            return Sentence("The rest pose is no standing pose. Choose an action, or store limbs by hand.")
+            return Sentence(NO_POSE)
         if not self.limbs:
             return Sentence("No arms or legs found in {armature}.", {"armature": self.armature})
         added, known = (", ".join(limb.chain for limb in self.limbs if limb.added is new) for new in (True, False))
@@ -206,6 +208,12 @@ def said_left_out(left_out: Sequence[LeftOutLimb], apart: Sequence[str]) -> list
     if len(left_out) > MOST:
         things.append(Sentence("{count} more", {"count": len(left_out) - MOST}))
     return [*notes, note("Left out: {things}.", things=joined(things, "; "))] if things else notes
+
+
+def said_without_limbs(armature: Object, found: FoundLimbs) -> list[Sentence]:
+    """Why no legs, or no limbs, were found on an armature, as far as it is known."""
+    said = said_left_out(found.left_out, joined_by_constraints(armature))
+    return said or ([Sentence(NO_POSE)] if found.rest_is_no_pose else [])
 
 
 def said_named(limbs: Sequence[LimbReport]) -> list[Sentence]:

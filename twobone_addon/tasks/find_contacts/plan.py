@@ -21,7 +21,7 @@ from ...pipeline.plan.found_chain import chain_found
 from ...pipeline.plan.stored import StoredChain
 from ...pipeline.story import Span, range_asked
 from ...records import replace
-from ...said import Sentence
+from ...said import Sentence, joined
 from ...scene.blender_types import FCurve, Object, Scene
 from ...scene.bones import ChainNames
 from ...scene.graph.motion_span import motion_span, within_motion
@@ -46,7 +46,7 @@ from ...scene.versions import curve_bag
 from ...scene.visible.feet_beside import with_foot_along
 from ...scene.writer import assign
 from ...settings.feet import ContactSettings
-from ..find_limbs import LimbRecord, found_limbs
+from ..find_limbs import LimbRecord, found_limbs, said_without_limbs
 
 SAME_FRAME = 0.01
 """Difference of frames below which they are the same."""
@@ -357,9 +357,18 @@ def legs_of(scene: Scene, armature: Object, *, arms: bool = False) -> Legs:
         toes, sides = {chain.name: chain.toe for chain in legs}, {chain.name: chain.side for chain in legs}
         names = {chain.name: with_foot_along(armature, names_of(chain)) for chain in legs}
         return Legs(armature.name, (), names, toes, sides)
-    limbs = tuple(found_limbs(scene, armature))
+    found = found_limbs(scene, armature)
+    limbs = found.limbs
     standing = [limb for limb in limbs if _may_stand(armature, limb, "LEG")]
     if not standing:
+        why = said_without_limbs(armature, found)
+        if why:
+            raise ChainError(
+                'Armature "{armature}" has no enabled chain that is a leg, and no legs were found. {why} '
+                "Add its legs to the list.",
+                armature=armature.name,
+                why=joined(why),
+            )
         raise ChainError(
             'Armature "{armature}" has no enabled chain that is a leg, and no legs were found. Add its legs to the list.',
             armature=armature.name,
