@@ -90,6 +90,7 @@ def scenario(user):
             break
     yield from user.wait(10)
     yield from user.picture("retarget_finished")
+    assert "Hero follows Source" in bpy.data.objects["Hero"].twobone.said, "the panel shows no result"
     assert worst(STATES).max() <= 0.01, worst(STATES)
     yield from user.hover("WINDOW")
     yield from user.press("Z", ctrl=True)

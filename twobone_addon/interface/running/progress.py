@@ -238,8 +238,8 @@ class ShowsProgress(CanBeCorrected):
             return {"CANCELLED"}  # Without changes there must be no undo step.
         armature = active_armature(context) if can_ask(context) and "UNDO" in self.bl_options else None
         if armature is not None and armature.type == "ARMATURE" and armature.is_editable:
-            has_more = not report.is_as_asked or len(text) > LONGEST
-            shown = text if has_more and not (self.has_panel or any(begun.request.keepers)) else ""
+            is_kept = report.IS_KEPT or not report.is_as_asked or len(text) > LONGEST
+            shown = text if is_kept and not (self.has_panel or any(begun.request.keepers)) else ""
             if armature.twobone.said != shown:
                 armature.twobone.said = shown
         return {"FINISHED"}

@@ -290,9 +290,10 @@ OF_CHARACTER = (OPERATORS["convert_ik"], OPERATORS["plant"], OPERATORS["finish_r
 
 
 def _draw_next_step(layout: bpy.types.UILayout, context: bpy.types.Context, armature: bpy.types.Object) -> None:
-    """Draw one line on what to do next, until something was baked or planted; on a linked character nothing can be."""
+    """Draw one line on what to do next, until a panel shows a result; on a linked character nothing can be."""
     stored = armature.twobone
-    if not armature.is_editable or stored.planted or any(chain.report or chain.lost_target for chain in stored.chains):
+    is_done = stored.planted or stored.said or any(chain.report or chain.lost_target for chain in stored.chains)
+    if not armature.is_editable or is_done:
         return
     if any(chain.target is not None for chain in stored.chains):
         draw_sentence(layout, Sentence("Next: move the targets if you want to, then bake them"), context)

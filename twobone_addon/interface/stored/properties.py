@@ -139,7 +139,7 @@ class TwoBoneArmature(bpy.types.PropertyGroup):
     )
     said: bpy.props.StringProperty(
         name="Last Result",
-        description="Sentence of the last task, kept if it needs attention or was too long for the status bar",
+        description="Sentence of the last task, kept where the status bar is not enough and no other panel shows it",
         options={"HIDDEN"},
         override=OVERRIDABLE,
     )

@@ -85,6 +85,8 @@ class Report(Told):
     TELLS: ClassVar[tuple[str, ...]] = ("version", "sentence")
     SAYS_NOTES: ClassVar[bool] = True
     """Whether the status bar shows the notes after the summary."""
+    IS_KEPT: ClassVar[bool] = False
+    """Whether the panel keeps what is said also where nothing needs attention, because nothing else there shows the result."""
 
     kind: str = ""
     """The task: the headings below."""

@@ -76,6 +76,7 @@ class FinishReport(ClipReport):
     """What was put right on a character that has another's motion."""
 
     SAYS_NOTES: ClassVar[bool] = False
+    IS_KEPT: ClassVar[bool] = True
     UNTOLD: ClassVar[frozenset[str]] = frozenset({"lengths"})
 
     armature: str
