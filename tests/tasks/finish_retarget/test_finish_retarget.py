@@ -16,7 +16,7 @@ from tests.tasks.rigs.retargeted import FRAMES, LEG, SCALE, made_pair
 from tests.tasks.rigs.walker import BALL, BALL_OFFSET, BOTH, SHAPES, Walk
 from tests.tasks.scenes import build_armature, key_channel
 from twobone_addon.errors import TwoBoneError
-from twobone_addon.tasks.finish_retarget.similarity import shift_that_fits
+from twobone_addon.tasks.finish_retarget.similarity import shift_that_fits, without_lifts
 
 pytestmark = pytest.mark.usefixtures("empty_file")
 
@@ -243,6 +243,15 @@ def test_limbs_that_fit_tell_of_a_late_source_where_others_never_fit():
     assert shift_that_fits(own, source, 120.0)[0] == 0
     for late in (1, 5, 15):
         assert shift_that_fits(own[:, late:], source[:, :-late], 120.0)[0] == late
+
+
+def test_no_ball_stands_while_its_foot_is_on_the_tips_of_its_toes():
+    """What rises in the middle of a contact, as on a bump of the recording, stays one."""
+    heights = np.array([0.05, 0.03, 0.001, 0.0, 0.04, 0.0, 0.002, 0.03, 0.06])
+    standing = np.array([False, True, True, True, True, True, True, True, True])
+    assert without_lifts(heights, standing, 0.02).tolist() == [False, False, True, True, True, True, True, False, False]
+    assert without_lifts(heights + 0.1, standing, 0.02).tolist() == without_lifts(heights, standing, 0.02).tolist()
+    assert without_lifts(heights, standing, 0.02, least=0.02).sum() == 7  # A floor that is higher shows less of a lift.
 
 
 def test_mirrored_characters_stand_as_others_do():

@@ -107,7 +107,24 @@ def near_contact(standing: Mask, width: float) -> Array:
     return smooth_step(1.0 - distances / max(width, 1.0))
 
 
-FOLDED, UNFOLDED = 0.6, 0.85
+def without_lifts(heights: Array, standing: Mask, lifted: float, least: float = -np.inf) -> Mask:
+    """Where a point is `standing` `(F,)`, from the first to the last frame of each contact at which it is not `lifted` there.
+
+    least : least height at which it stands
+    """
+    down = np.zeros_like(standing)
+    for first, last in runs(standing):
+        of_run = heights[first : last + 1]
+        low = np.flatnonzero(of_run <= max(float(np.quantile(of_run, STANDS)), least) + lifted)
+        down[first + low[0] : first + low[-1] + 1] = True
+    return down
+
+
+STANDS = 0.1
+"""Quantile of a point's heights in a contact at which it stands."""
+
+
+FOLDED, UNFOLDED = 0.3, 0.6
 """Extensions of a leg up to which it is folded, as in the swing of a run, and from which it is not, as throughout a walk."""
 
 

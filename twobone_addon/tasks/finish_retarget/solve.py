@@ -43,6 +43,7 @@ from .similarity import (
     together,
     unfolded,
     within_soft_reach,
+    without_lifts,
 )
 
 if TYPE_CHECKING:
@@ -161,9 +162,8 @@ def solve_finish(plan: FinishPlan, samples: Samples) -> Steps[FinishSolution]:
         )
     ]
     takes = cuts(np.concatenate([leg.joints[WHOLE] for leg in placed], axis=1), max(leg.length for leg in placed))
-    count = len(planting.frames)
     level_floor = floor if is_flat else None
-    states = [_while_down(leg, codes[:count], level_floor) for leg, codes in zip(placed, source.found.states, strict=True)]
+    states = [_while_down(leg, source, number, level_floor) for number, leg in enumerate(placed)]
     everywhere = [np.ones(len(planting.frames), dtype=bool)] * len(legs)
     standing = Standing(found, states, everywhere, everywhere)
     velocity = similarity.of(source.found.ground_velocity)
@@ -365,24 +365,23 @@ def _levelled(leg: LegMotion, states: Codes) -> LegMotion:
     return replace(leg, foot=replace(leg.foot, turns=leg.foot.turns @ least_turn(unit(up), unit(seen))))
 
 
-def _while_down(leg: LegMotion, states: Codes, floor: float | None) -> Codes:
-    """States `(F,)` without the frames at a contact's ends at which the heel of this foot is lifted already, as it is placed.
+def _while_down(leg: LegMotion, source: SourceMotion, number: int, floor: float | None) -> Codes:
+    """States `(F,)` of leg `number` of the source without the frames at a contact's ends at which a point is lifted already.
 
-    What is a small lift of the source's heel is a large one of a longer or higher foot, which would be pressed down and let go.
+    The heel is that of this foot, as it is placed: what is a small lift of the source's is a large one of a longer or higher
+    foot, which would be pressed down and let go. The ball is the source's: on the tips of its toes no ball stands.
 
     floor : height of the floor, `None` where feet stand at many heights
     """
-    heights, down = leg.foot.points(leg.foot.heel)[WHOLE, 2], states & ContactState.BALL
-    for first, last in runs(on_heel(states)):
-        of_run = heights[first : last + 1]
-        stands = max(float(np.quantile(of_run, STANDS)), -np.inf if floor is None else floor)
-        low = np.flatnonzero(of_run <= stands + LIFTED * leg.length)
-        down[first + low[0] : first + low[-1] + 1] |= ContactState.HEEL
-    return down
+    heels, balls = leg.foot.points(leg.foot.heel)[WHOLE, 2], source.ends[number, WHOLE, 2]
+    states, least = source.found.states[number, : len(heels)], -np.inf if floor is None else floor
+    length = float(magnitude(np.diff(source.joints[number, 0], axis=0)).sum())
+    on = without_lifts(heels, on_heel(states), LIFTED * leg.length, least), without_lifts(balls, on_ball(states), UP * length)
+    return on[0] * int(ContactState.HEEL) + on[1] * int(ContactState.BALL)
 
 
-LIFTED, STANDS = 0.01, 0.1
-"""Leg lengths from which a heel is lifted, and quantile of its heights in a contact at which it stands."""
+LIFTED, UP = 0.01, 0.02
+"""Leg lengths from which a heel, and the source's ball, is lifted."""
 
 
 def _ground(
