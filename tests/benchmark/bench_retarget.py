@@ -47,8 +47,8 @@ PAIRS = (
 )
 
 HEAD = (
-    "| pair | slide, %: source, copy, Plant, finished | soles, %: copy, Plant, finished | wrong bends | speed | palms, % | CPU "
-    "| second call | Clear |"
+    "| pair | slide, %: source, copy, Plant, finished | soles, %: copy, Plant, finished (over its floor) | wrong bends | speed "
+    "| palms, % | CPU | second call | Clear |"
 )
 
 
@@ -117,7 +117,7 @@ def row(pair):
     alone = judge.now() if planted(source, result) else None
     plant = {name: "-" if alone is None else percent(alone[name]) for name in ("slides", "soles")}
     slides = ", ".join((percent(judge.skates), percent(naive["slides"]), plant["slides"], percent(done["slides"])))
-    soles = ", ".join((percent(naive["soles"]), plant["soles"], percent(done["soles"])))
+    soles = ", ".join((percent(naive["soles"]), plant["soles"], f"{percent(done['soles'])} ({percent(done['own'])})"))
     palms = "-" if done["palms"] is None else percent(done["palms"])
     cells = (pair, slides, soles, f"{done['wrong']} of {done['bends']}", f"{done['speed']:.2f}", palms, f"{seconds:.1f}")
     return "| " + " | ".join(map(str, (*cells, f"{moved:.0e}", exact))) + " |"

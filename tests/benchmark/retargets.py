@@ -23,6 +23,8 @@ NEXT = {"clavicle": "upper_arm", "upper_arm": "forearm", "forearm": "hand", "thi
 LIMBS = (("thigh", "shin", "foot"), ("upper_arm", "forearm", "hand"))
 LONG, DEEP, PALM = 0.16, 0.09, 0.12
 """Where a ball is that no bone shows, leg lengths before and below the ankle; a palm, arm lengths beyond the wrist."""
+FEWEST = 3
+"""Frames of a stance that are too few to tell a height of the floor."""
 LOW, SLOW, SKATES = 0.06, 0.35, 0.12
 """Leg lengths over the floor, and a second, within which the source's ball stands; a second from which a standing ball skates."""
 NEAR = 0.3
@@ -369,6 +371,7 @@ class Judge:
         self.clear = {
             side: np.minimum(heads(self.motion["foot" + side])[:, 2] - stands, ball[:, 2] - stood) for side, ball in balls.items()
         }
+        self.over_floor = {side: clear - self.floor_under(clear, self.low[side]) for side, clear in self.clear.items()}
         self.skates = self.skating(balls, self.legs[0])
         up = {side: heads(self.ours["foot" + side])[2] for side in SIDES}
         lower = min(up, key=up.get)
@@ -400,6 +403,14 @@ class Judge:
         point = heads(hand) + PALM * self.arms[which] * unit(heads(hand) - heads(rest["forearm" + side]))
         return (motion["hand" + side] @ (np.linalg.inv(hand) @ [*point, 1.0]))[:, :3]
 
+    @staticmethod
+    def floor_under(clear, low):
+        """Height `(F,)` of the source's own floor: that of each of its stances, and from one to the next in between."""
+        edges = np.flatnonzero(np.diff([0, *low.astype(int), 0])).reshape(-1, 2)
+        stances = [(first, end - 1) for first, end in edges if end - first > FEWEST]
+        heights = [float(np.median(clear[first : last + 1])) for first, last in stances]
+        return np.interp(np.arange(len(clear)), np.ravel(stances), np.repeat(heights, 2)) if stances else np.zeros(len(clear))
+
     def skating(self, balls, leg):
         """Share of the source's contact frames at which the ball moves."""
         fast = [
@@ -424,13 +435,17 @@ class Judge:
         return bend - np.sum(bend * along, axis=1, keepdims=True) * along
 
     def now(self):
-        """What the result does now: `slides`, `soles`, `wrong` and `bends`, `speed`, `palms`."""
+        """What the result does now: `slides`, `soles`, `own`, `wrong` and `bends`, `speed`, `palms`.
+
+        own : soles over the source's own floor
+        """
         motion, leg = seen(self.result, self.named, self.frames), self.legs[1]
         balls = {side: self.ball(motion, side, 1) for side in SIDES}
-        soles, wrong, bends = [], 0, 0
+        soles, own, wrong, bends = [], [], 0, 0
         for side, ball in balls.items():
             clear = np.minimum(heads(motion["foot" + side])[:, 2] - self.ankle, ball[:, 2] - self.ball_at[side])
             soles.append(np.abs(clear - self.scale * self.clear[side]) / leg)
+            own.append(np.abs(clear - self.scale * self.over_floor[side]) / leg)
             for limb in LIMBS:
                 theirs, ours = self.bends(self.motion, limb, side) @ self.turn.T, self.bends(motion, limb, side)
                 bent = (np.linalg.norm(theirs, axis=1) > 0.05 * self.legs[0]) & (np.linalg.norm(ours, axis=1) > 0.03 * leg)
@@ -445,6 +460,7 @@ class Judge:
         return {
             "slides": self.skating(balls, leg),
             "soles": float(np.percentile(np.concatenate(soles), 95)),
+            "own": float(np.percentile(np.concatenate(own), 95)),
             "wrong": wrong,
             "bends": bends,
             "speed": float((self.speeds(motion) / np.maximum(self.before, 0.5)).max()),
