@@ -1,10 +1,10 @@
 """Everything in the open file as one flat dictionary, to compare before and after."""
 
-import math
 import warnings
 
 import bpy
-from mathutils import Color, Euler, Matrix, Quaternion, Vector
+import numpy as np
+from mathutils import Color, Euler, Quaternion, Vector
 
 LEFT_OUT = {
     *("window_managers", "screens", "workspaces", "brushes", "libraries"),
@@ -16,26 +16,47 @@ DERIVED = {"is_evaluated", "frame_range", "curve_frame_range", "storage_type", "
 """Follows from other things that are dumped themselves, or from when one looks; Blender decides the last anew at saving."""
 
 OF_A_KEY = (
-    *("co", "handle_left", "handle_right", "handle_left_type", "handle_right_type", "interpolation", "easing", "type"),
-    *("amplitude", "back", "period", "select_control_point", "select_left_handle", "select_right_handle"),
+    *(("co", 2, np.float32), ("handle_left", 2, np.float32), ("handle_right", 2, np.float32)),
+    *((name, 1, np.float32) for name in ("amplitude", "back", "period")),
+    *((name, 1, np.int32) for name in ("handle_left_type", "handle_right_type", "interpolation", "easing", "type")),
+    *((name, 1, bool) for name in ("select_control_point", "select_left_handle", "select_right_handle")),
 )
-"""Everything that a key has: there are too many keys to ask each of them what it has."""
+"""Everything that a key has, how many numbers, and their type: there are too many keys to ask each of them what it has."""
 
-ARRAYS = (Color, Euler, Matrix, Quaternion, Vector)
+ARRAYS = {Color, Euler, Quaternion, Vector}
+SCALARS = {bool, int, str, bytes, type(None)}
+WITH_CUSTOM = (bpy.types.ID, bpy.types.PoseBone, bpy.types.Bone)
 
 
 def dump_file():
     """Path to value of all RNA properties and custom properties of all datablocks, and of what is active where."""
     bpy.context.view_layer.update()
-    found = _context()
-    for name in bpy.data.bl_rna.properties.keys():  # noqa: SIM118 - a Blender collection, not a dict
-        collection = getattr(bpy.data, name)
-        if name in LEFT_OUT or not isinstance(collection, bpy.types.bpy_prop_collection):
-            continue
-        found[f"{name}.names"] = sorted(collection.keys())
-        for datablock in collection:
-            _dump(datablock, f"{name}[{datablock.name}]", found)
-    return found
+    found = _Found(_context())
+    with warnings.catch_warnings(action="ignore", category=DeprecationWarning):  # Blender's own properties, by name
+        for name in bpy.data.bl_rna.properties.keys():  # noqa: SIM118 - a Blender collection, not a dict
+            collection = getattr(bpy.data, name)
+            if name in LEFT_OUT or not isinstance(collection, bpy.types.bpy_prop_collection):
+                continue
+            found[f"{name}.names"] = sorted(collection.keys())
+            for datablock in collection:
+                _dump(datablock, f"{name}[{datablock.name}]", found)
+    return dict(found)
+
+
+class _Found(dict):
+    """Path to value; and the names of the properties of each type that was met."""
+
+    def __init__(self, found):
+        super().__init__(found)
+        self.names = {}
+
+    def names_of(self, thing):
+        """All names, and those that are dumped."""
+        kind = type(thing)
+        if kind not in self.names:
+            names = thing.bl_rna.properties.keys()
+            self.names[kind] = names, [name for name in names if name not in LEFT_OUT and name not in DERIVED]
+        return self.names[kind]
 
 
 def differences(before, after):
@@ -56,20 +77,22 @@ def _context():
 
 
 def _dump(thing, path, found, trail=()):
-    with warnings.catch_warnings(action="ignore", category=DeprecationWarning):  # Blender's own properties, by name
-        for name in thing.bl_rna.properties.keys():  # noqa: SIM118 - a Blender collection, not a dict
-            if name not in LEFT_OUT and name not in DERIVED:
-                _dump_value(getattr(thing, name), f"{path}.{name}", found, (*trail, name))
-    if isinstance(thing, bpy.types.ID | bpy.types.PoseBone | bpy.types.Bone):
-        registered = thing.bl_rna.properties.keys()  # Dumped as such; before 5.0 they are custom properties as well.
+    registered, names = found.names_of(thing)
+    for name in names:
+        value = getattr(thing, name)
+        if type(value) in SCALARS:
+            found[f"{path}.{name}"] = value
+        else:
+            _dump_value(value, f"{path}.{name}", found, (*trail, name))
+    if isinstance(thing, WITH_CUSTOM):
         for key, value in thing.items():
-            if key not in registered:
+            if key not in registered:  # Else dumped as such; before 5.0 they are custom properties as well.
                 found[f'{path}["{key}"]'] = _plain(value)
 
 
 def _dump_value(value, path, found, trail):
     if trail[-1] == "keyframe_points":
-        found[path] = [[_plain(getattr(key, name)) for name in OF_A_KEY] for key in value]
+        found[path] = [len(value), *(_of_all(value, *part) for part in OF_A_KEY)]
     elif isinstance(value, bpy.types.bpy_prop_collection):
         found[f"{path}.length"] = len(value)
         for label, item in _labelled(value):
@@ -109,16 +132,24 @@ def _labelled(items):
         taken.add(name)
 
 
+def _of_all(keys, name, width, kind):
+    """One property of all keys, as bytes."""
+    values = np.empty(len(keys) * width, dtype=kind)
+    keys.foreach_get(name, values)
+    return (values + kind(0)).tobytes()  # 0 and -0 are equal.
+
+
 def _plain(value):
-    if isinstance(value, ARRAYS):
-        return tuple(_plain(part) for part in value)
-    if isinstance(value, set):
+    kind = type(value)
+    if kind is float:
+        return "nan" if value != value else value  # noqa: PLR0124 - no two that are not a number are equal
+    if kind in SCALARS:
+        return value
+    if kind is set:
         return tuple(sorted(value))
-    if isinstance(value, bool | int | float | str | bytes) or value is None:
-        # No two that are not a number are equal.
-        return "nan" if isinstance(value, float) and math.isnan(value) else value
     if hasattr(value, "to_dict"):
         return repr(value.to_dict())
     if hasattr(value, "to_list"):
         return tuple(value.to_list())
-    return tuple(_plain(part) for part in value) if hasattr(value, "__iter__") else type(value).__name__
+    # Vectors give all their numbers at once.
+    return tuple(map(_plain, value[:] if kind in ARRAYS else value)) if hasattr(value, "__iter__") else kind.__name__
