@@ -161,12 +161,6 @@ LEAST_LEG_COSINE = 0.6
 SPACING = 0.25
 """Least distance of a further pair's ends or root from other legs, relative to their reach; skirts hang closer."""
 
-LEAST_SHOULDER_HEIGHT = 0.65
-"""Least height at which arms begin, relative to the height of the hips."""
-
-MOST_BEHIND = 0.05
-"""Distance behind the foremost pair, relative to the legs, beyond which a pair comes second as arms: wings."""
-
 SHORT, SHORT_OF_LEGS = 0.5, 0.4
 """Length of arms relative to the longest pair that may be arms and to the legs; what is below both is strings of a hood."""
 
@@ -243,8 +237,7 @@ def _judge_stance(
             left_out.append(Rejected(candidate.pair, Reason.AROUND))
     left_out += [Rejected(shape.pair, Reason.FAN if shape.pair.of_fan else Reason.HIGH) for shape in high if is_no_arm(shape)]
     high = [shape for shape in high if not is_no_arm(shape)]
-    feet_point = np.sum([leg.end - middle_links(tree, leg, leg.links)[2] for leg in legs], axis=0)
-    arms = _arms(legs, high, down, feet_point - (feet_point @ down) * down, left_out)
+    arms = _arms(legs, high, down, left_out)
     if _is_doubtful(legs, arms, fall) or (len(legs) == 1 and not arms and _ankle_angle(tree, first) < LEAST_FOOT_ANGLE):
         return None
     limbs = [*(Judged(LimbKind.LEG, leg) for leg in legs)]
@@ -294,17 +287,16 @@ def _apart(leg: Shape, other: Shape, reach: float) -> bool:
     )
 
 
-def _arms(legs: Sequence[Shape], shapes: Sequence[Shape], down: Array, front: Array, left_out: list[Rejected]) -> list[Shape]:
+def _arms(legs: Sequence[Shape], shapes: Sequence[Shape], down: Array, left_out: list[Rejected]) -> list[Shape]:
     """Pick the arms among pairs that end high; append the others to `left_out`."""
     hips = float(legs[0].reach @ down)
     able: list[Shape] = []
     for shape in shapes:
-        height = float((legs[0].end - shape.root) @ down) / hips
         no_end = shape.links.tip < 0 <= legs[0].links.tip
         at_hips = any(np.linalg.norm(shape.root - leg.root) < SPACING * hips for leg in legs)
         if at_hips:
             left_out.append(Rejected(shape.pair, Reason.AROUND))
-        elif height < LEAST_SHOULDER_HEIGHT or no_end or (len(legs) > 1 and not shape.hand):
+        elif no_end or (len(legs) > 1 and not shape.hand):
             left_out.append(Rejected(shape.pair, Reason.HIGH))
         else:
             able.append(shape)
@@ -314,9 +306,7 @@ def _arms(legs: Sequence[Shape], shapes: Sequence[Shape], down: Array, front: Ar
     long = [shape for shape in able if shape.length >= min(SHORT * longest, SHORT_OF_LEGS * legs[0].length)]
     lowest = min(shape.pair.generation for shape in long)
     near = [shape for shape in long if shape.pair.generation == lowest]
-    foremost = max(float(shape.root @ front) for shape in near)
-    behind = MOST_BEHIND * hips * float(np.linalg.norm(front))
-    best = max(near, key=lambda shape: (shape.hand, float(shape.root @ front) >= foremost - behind, shape.length))
+    best = max(near, key=lambda shape: (shape.hand, shape.length))
     left_out += [Rejected(shape.pair, Reason.HEAD) for shape in able if shape is not best]
     return [best]
 
