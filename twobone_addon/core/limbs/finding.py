@@ -61,7 +61,7 @@ def with_names(skeleton: Skeleton, tree_like: Skeleton, reading: NameReading, fo
             kept.append(pair)
     rest = [limb for limb in named if limb not in matched]
     for limbs in _in_pairs(reading, rest):
-        pair = with_ends(skeleton, tree_like, _named_pair(tree_like, reading, limbs), tolerance)
+        pair = with_ends(skeleton, _named_pair(tree_like, reading, limbs), tolerance)
         uppers, reason = tuple(limb.upper for limb in limbs), _hindrance(skeleton, reading, limbs, pair, places)
         if reason is None:
             path = {bone for bones in pair.both for bone in skeleton.way_up(bones.lower)}
@@ -227,14 +227,12 @@ def _is_named_hand(reading: NameReading, bone: int) -> bool:
 def _named_bones(skeleton: Skeleton, reading: NameReading, limb: NamedLimb) -> LimbBones:
     """The bones of a limb known by name only; its tip is the head of the hand or foot, else the tail of the lower bone.
 
-    The skeleton has loose feet parented to their limbs; those are known by their motion, whatever they are called.
+    The skeleton has loose feet parented to their limbs.
     """
     tip = limb.end
     if tip < 0:
         children = [bone for bone, above in enumerate(skeleton.parents) if above == limb.lower]
-        loose = [bone for bone in children if reading.parents[bone] != limb.lower]
-        plain = [bone for bone in children if reading.meanings[bone].family is Family.UNKNOWN or _is_named_hand(reading, bone)]
-        ends = loose or plain
+        ends = [bone for bone in children if reading.meanings[bone].family is Family.UNKNOWN or _is_named_hand(reading, bone)]
         tip = ends[0] if len(ends) == 1 else limb.lower
     toe = next(
         (
@@ -410,7 +408,7 @@ def find_limbs(skeleton: Skeleton) -> Findings:
     poses = steadied(tree_like, poses)
     laid_out = is_laid_out(skeleton)
     found, is_sure, agreeing = shown(tree_like, poses, rest=not laid_out)
-    pairs = [with_ends(skeleton, tree_like, pair, tolerance) for pair in found.pairs]
+    pairs = [with_ends(skeleton, pair, tolerance) for pair in found.pairs]
     known = [pair for pair in pairs if all(is_known_at_rest(skeleton, bones) for bones in pair.both)]
     lost = [(tuple(bones.upper for bones in pair.both), Reason.LOOSE) for pair in pairs if pair not in known]
     found = Found(tuple(known), (*lost, *found.left_out))

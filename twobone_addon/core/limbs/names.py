@@ -119,9 +119,6 @@ COUNT, COPY = re.compile(r"_\d+$"), re.compile(r"\.\d{3}$")
 COUNTED = 0.8
 """Least share of the names that end in numbers, all different, for these to be an exporter's count of the bones."""
 
-BETWEEN_DOUBT = 0.2
-"""Doubt added for each bone between upper and lower that is not a helper."""
-
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
@@ -260,16 +257,14 @@ class NameReading:
         for lower, meaning in enumerate(self.meanings):
             if Rank.LOWER not in meaning.ranks:
                 continue
-            between = 0
             for upper in self.above(lower):
                 other = self.meanings[upper]
                 if Rank.UPPER in other.ranks and other.family is meaning.family and other.side is meaning.side:
-                    doubt = other.ranks[Rank.UPPER] + meaning.ranks[Rank.LOWER] + BETWEEN_DOUBT * between
+                    doubt = other.ranks[Rank.UPPER] + meaning.ranks[Rank.LOWER]
                     limb = NamedLimb(meaning.family, meaning.side, upper, lower, ends.get(lower, -1))
                     options.append((doubt, len(options), limb))
                 if other.family in {Family.TRUNK, Family.OTHER}:
                     break
-                between += other.family is not Family.HELPER
         limbs: list[NamedLimb] = []
         for _, _, limb in sorted(options, key=lambda option: option[:2]):
             path = {limb.upper, limb.lower, limb.end, *self.above(limb.lower)}

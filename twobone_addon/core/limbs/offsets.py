@@ -99,26 +99,15 @@ def is_known_at_rest(skeleton: Skeleton, bones: LimbBones) -> bool:
     return not is_laid_out(skeleton) and float(lengths.min()) >= BALANCE * float(lengths.max())
 
 
-def with_ends(skeleton: Skeleton, tree_like: Skeleton, pair: LimbPair, tolerance: float) -> LimbPair:
-    """The pair with the bones at which its limbs end: of several at one place, the foot that carries the mesh comes first.
+def with_ends(skeleton: Skeleton, pair: LimbPair, tolerance: float) -> LimbPair:
+    """The pair with the bones at which its limbs end.
 
-    Where no mesh tells, a loose foot stands for the lower bone's child or tail at the same place, if there is one.
+    A loose foot that carries no mesh stands for the lower bone's child or tail at the same place, if there is one.
     """
     carries = skeleton.weighted if any(skeleton.weighted) else None
-    marks = skeleton.end_marks()
 
     def ended(bones: LimbBones) -> LimbBones:
         place = skeleton.tails[bones.tip] if bones.tip == bones.lower else skeleton.heads[bones.tip]
-        if carries and (bones.tip == bones.lower or bones.tip in marks):
-            beside = [
-                bone
-                for bone, above in enumerate(tree_like.parents)
-                if above != skeleton.parents[bone]
-                and carries[bone]
-                and bones.lower in tree_like.way_up(bone)
-                and np.linalg.norm(skeleton.heads[bone] - place) <= 2.0 * tolerance
-            ]
-            return replace(bones, tip=beside[0], toe=-1) if len(beside) == 1 else bones
         if not is_loose(skeleton, bones) or (carries and carries[bones.tip]):
             return bones
         ends = {bone: skeleton.heads[bone] for bone, above in enumerate(skeleton.parents) if above == bones.lower}

@@ -152,10 +152,6 @@ def _spans(parents: Sequence[int]) -> list[tuple[int, int]]:
     return [(numbers[bone], numbers[bone] + sizes[bone]) for bone in range(len(parents))]
 
 
-NOT_TURNED_FACTOR = 0.5
-"""Score factor for links whose middle joint no control turns."""
-
-
 def search_pose(skeleton: Skeleton) -> Found:
     """Find the limbs of one pose by geometry alone: among deforming bones, or among all where these have nothing."""
     found = _findings(skeleton, skeleton.deforms)
@@ -187,7 +183,7 @@ def _findings(skeleton: Skeleton, chosen: Sequence[bool]) -> Found:
 
 
 def _turning_judge(tree: JointTree, controls: Controls, pair: Pair) -> Judge:
-    """A judge that prefers joints turned by controls; joints between the pieces of a cut bone are not."""
+    """A judge to which joints that no control turns, between the pieces of a cut bone, are no joints passed."""
     partners = pair.match.partners
 
     @cache
@@ -204,7 +200,7 @@ def _turning_judge(tree: JointTree, controls: Controls, pair: Pair) -> Judge:
         path = above(links.tip if links.tip >= 0 else links.mid)
         between = set(path[: path.index(links.root)]) - {links.mid}
         passed = len(between & pieces)
-        return (1.0 if turn(links.root, links.mid) else NOT_TURNED_FACTOR) / PASSED**passed
+        return 1.0 / PASSED**passed
 
     return judge
 

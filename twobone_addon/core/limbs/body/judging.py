@@ -7,7 +7,7 @@ ends higher is a pair of arms.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from itertools import combinations
@@ -164,12 +164,6 @@ SPACING = 0.25
 SHORT, SHORT_OF_LEGS = 0.5, 0.4
 """Length of arms relative to the longest pair that may be arms and to the legs; what is below both is strings of a hood."""
 
-CROWD_SIZE = 4
-"""Number of pairs at one joint above which only the longest may be limbs; crowds are faces, hair and skirts."""
-
-LEAST_IN_CROWD = 0.7
-"""Least length, relative to the longest pair of a crowd, of a pair that may be a limb."""
-
 LEAST_RAISED = 0.3
 """Least height of shoulders above the hips, relative to the legs' vertical reach, for arms that touch the ground."""
 
@@ -185,21 +179,15 @@ def judged(tree: JointTree, candidates: Sequence[Candidate], down_hint: Array) -
     longest = max((candidate.arms.length for candidate in candidates if candidate.reason is None), default=0.0)
     able: list[Candidate] = []
     left_out: list[Rejected] = []
-    lengths: dict[int, list[float]] = {}
-    for candidate in candidates:
-        lengths.setdefault(candidate.pair.attached, []).append(candidate.arms.length)
-    crowded = {joint: max(of_pairs) for joint, of_pairs in lengths.items() if len(of_pairs) > CROWD_SIZE}
     for candidate in candidates:
         reason = candidate.reason or (Reason.SMALL if candidate.arms.length < LEAST * longest else None)
-        if candidate.arms.length < LEAST_IN_CROWD * crowded.get(candidate.pair.attached, 0.0):
-            reason = reason or Reason.SMALL
         if reason is None:
             able.append(candidate)
         else:
             left_out.append(Rejected(candidate.pair, reason))
     for stance in stances(tree, candidates, [candidate for candidate in able if not candidate.plain], down_hint):
         others = [candidate for candidate in able if candidate not in stance.feet]
-        verdict = _judge_stance(tree, stance, others, left_out, crowded)
+        verdict = _judge_stance(tree, stance, others, left_out)
         if verdict is not None:
             return verdict
     lone = Reason.SPLAYED if len(able) == 1 else Reason.HIGH
@@ -207,17 +195,10 @@ def judged(tree: JointTree, candidates: Sequence[Candidate], down_hint: Array) -
 
 
 def _judge_stance(
-    tree: JointTree,
-    stance: BodyStance,
-    others: Sequence[Candidate],
-    misshapen: Sequence[Rejected],
-    crowded: Mapping[int, float],
+    tree: JointTree, stance: BodyStance, others: Sequence[Candidate], misshapen: Sequence[Rejected]
 ) -> Verdict | None:
     """Legs and arms of a body in this stance; `None` where the feet are too unlike legs."""
     left_out, down = list(misshapen), stance.down
-
-    def is_no_arm(shape: Shape) -> bool:
-        return shape.pair.attached in crowded or shape.pair.of_fan
 
     touching = _touching_arms(stance)
     feet = [*(candidate for candidate in stance.feet if candidate not in touching), *touching]
@@ -235,8 +216,6 @@ def _judge_stance(
             legs.append(leg)
         else:
             left_out.append(Rejected(candidate.pair, Reason.AROUND))
-    left_out += [Rejected(shape.pair, Reason.FAN if shape.pair.of_fan else Reason.HIGH) for shape in high if is_no_arm(shape)]
-    high = [shape for shape in high if not is_no_arm(shape)]
     arms = _arms(legs, high, down, left_out)
     if _is_doubtful(legs, arms, fall) or (len(legs) == 1 and not arms and _ankle_angle(tree, first) < LEAST_FOOT_ANGLE):
         return None

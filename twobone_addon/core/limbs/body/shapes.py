@@ -94,9 +94,6 @@ BALANCE = 0.3
 FINGERS = 3
 """Least number of branches at a hand with fingers."""
 
-FINGER = 0.75
-"""Greatest length of the fingers, relative to the second link."""
-
 FEATHERS = 2
 """Least number of joints with feathers that make a limb a wing."""
 
@@ -158,8 +155,7 @@ def _has_fingers(tree: JointTree, links: Links, joints: dict[int, int]) -> bool:
     if links.tip < 0:
         return False
     below = _way_after(tree, links.tip, joints)
-    forks = any(sum(child in joints for child in tree.children[joint]) >= FINGERS for joint in below[:2])
-    return forks and sum(tree.edges[joint] for joint in below[1:]) <= FINGER * links.lengths[1]
+    return any(sum(child in joints for child in tree.children[joint]) >= FINGERS for joint in below[:2])
 
 
 def _misshapen(tree: JointTree, shape: Shape) -> Reason | None:
