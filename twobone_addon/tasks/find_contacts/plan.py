@@ -361,7 +361,7 @@ def legs_of(scene: Scene, armature: Object, *, arms: bool = False) -> Legs:
     limbs = found.limbs
     standing = [limb for limb in limbs if _may_stand(armature, limb, "LEG")]
     if not standing:
-        why = said_without_limbs(armature, found)
+        why = said_without_limbs(armature, found) if all(limb.kind != "LEG" for limb in limbs) else []
         if why:
             raise ChainError(
                 'Armature "{armature}" has no enabled chain that is a leg, and no legs were found. {why} '
