@@ -19,7 +19,7 @@ from ..tasks.all_tasks import KEYS_LIMBS
 from ..version import addon_version
 from .batch.batch_command import batch_command
 from .batch.shots import ANY
-from .batch.workers import serve
+from .batch.workers import PATIENCE, serve
 from .exit_codes import ExitCode
 from .flags import ChainGroup, add_chain_flags, add_option_flags
 from .job import ALIASES, OF_COMMAND, READS_ONLY
@@ -56,7 +56,7 @@ NEGATIVE_NUMBER = re.compile(r"-(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
 FILE_LIKE_FLAG = re.compile(r"-[^=]*\.(toml|json|blend)", re.IGNORECASE)
 """A file whose name begins like a flag: no flag of ours ends like that."""
 
-LEAVING = 6.0
+LEAVING = 2.0 * PATIENCE
 """Seconds in which a worker whose batch was killed lets go of its shot, so that the batch can be started again at once."""
 
 

@@ -66,6 +66,10 @@ class SourceMotion:
     found: FoundContacts
     """When its feet stand."""
 
+    def length(self, leg: int) -> float:
+        """Length of a leg at the first sample."""
+        return float(magnitude(np.diff(self.joints[leg, 0], axis=0)).sum())
+
     def extensions(self, leg: int) -> Array:
         """Distances `(S,)` from hip to ankle, relative to the length of the leg."""
         joints = self.joints[leg]
@@ -256,8 +260,7 @@ def _heights(source: SourceMotion, levels: Levels) -> tuple[Array, Array, bool]:
         heights.append(lower)
         at, heights_at = np.array(knots).reshape(-1, 2).T
         rises.append(np.interp(np.arange(len(lower)), at, heights_at) if knots else np.zeros(len(lower)))
-    length = float(magnitude(np.diff(source.joints[0, 0], axis=0)).sum())
-    is_flat = float(np.ptp(rises)) <= DRIFT * length
+    is_flat = float(np.ptp(rises)) <= DRIFT * source.length(0)
     # Stairs begin, or end, on the floor.
     rise = np.stack(rises) if is_flat else np.full_like(rises, np.min(rises))
     lower = np.stack(heights) - rise
@@ -375,9 +378,9 @@ def _while_down(leg: LegMotion, source: SourceMotion, number: int, floor: float 
     """
     heels, balls = leg.foot.points(leg.foot.heel)[WHOLE, 2], source.ends[number, WHOLE, 2]
     states, least = source.found.states[number, : len(heels)], -np.inf if floor is None else floor
-    length = float(magnitude(np.diff(source.joints[number, 0], axis=0)).sum())
-    on = without_lifts(heels, on_heel(states), LIFTED * leg.length, least), without_lifts(balls, on_ball(states), UP * length)
-    return on[0] * int(ContactState.HEEL) + on[1] * int(ContactState.BALL)
+    on_heels = without_lifts(heels, on_heel(states), LIFTED * leg.length, least)
+    on_balls = without_lifts(balls, on_ball(states), UP * source.length(number))
+    return on_heels * int(ContactState.HEEL) + on_balls * int(ContactState.BALL)
 
 
 LIFTED, UP = 0.01, 0.02
